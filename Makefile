@@ -1,0 +1,52 @@
+# Every target sets up what it needs: a fresh machine with Python 3.11+ and make is enough.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: help install demo test lint types findings bench test-lowest clean
+
+help:
+	@echo "make demo         tune an SVM on a bundled dataset, about a minute"
+	@echo "make test         lint, types and tests: what CI runs"
+	@echo "make findings     the slow tests: statistics, long kill tests"
+	@echo "make bench        timings of the hot paths, as ratios"
+	@echo "make test-lowest  the tests with the lowest allowed dependencies"
+	@echo "make install      create $(VENV) with everything the other targets need"
+
+install: $(STAMP)
+
+$(STAMP): pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	@$(BIN)/python -m pip install --quiet --editable . --group dev
+	@touch $(STAMP)
+
+demo: install
+	@$(BIN)/python examples/demo.py
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: install
+	$(BIN)/mypy
+
+test: lint types
+	$(BIN)/python -m pytest -m "not slow"
+
+findings: install
+	$(BIN)/python -m pytest -m slow
+
+bench: install
+	@for file in benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+test-lowest: pyproject.toml
+	$(PYTHON) -m venv --clear .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	.venv-lowest/bin/python tests/lowest_versions.py > .venv-lowest/lowest.txt
+	.venv-lowest/bin/python -m pip install --quiet --editable . --group test --constraint .venv-lowest/lowest.txt
+	.venv-lowest/bin/python -m pytest -m "not slow" -W default
+
+clean:
+	rm -rf $(VENV) .venv-lowest demo-output .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,45 @@
+"""comitia finds the model, or the small committee of models, that generalises best inside a budget.
+
+Start with `Study` and `minimize`; `comitia.seams` shows how everything fits together on one page.
+"""
+
+from comitia.errors import ComitiaError, ComitiaWarning
+from comitia.evaluation import FunctionEvaluator, TableEvaluator
+from comitia.execution import Serial, Workers
+from comitia.history import History, Observation, Predictions, Trial
+from comitia.methods import METHODS, Method, get_method
+from comitia.minimize import minimize
+from comitia.resampling import Fixed, Reshuffled
+from comitia.seeds import Seeds
+from comitia.space import Config, Space
+from comitia.spaces import get_space
+from comitia.store import MemoryStore, SqliteStore
+from comitia.study import Study
+
+__version__ = "0.1.0.dev0"
+
+__all__ = [
+    "METHODS",
+    "ComitiaError",
+    "ComitiaWarning",
+    "Config",
+    "Fixed",
+    "FunctionEvaluator",
+    "History",
+    "MemoryStore",
+    "Method",
+    "Observation",
+    "Predictions",
+    "Reshuffled",
+    "Seeds",
+    "Serial",
+    "Space",
+    "SqliteStore",
+    "Study",
+    "TableEvaluator",
+    "Trial",
+    "Workers",
+    "get_method",
+    "get_space",
+    "minimize",
+]

@@ -1,0 +1,67 @@
+"""How much a run may spend: seconds, trials, fits."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from numbers import Real
+
+from comitia.errors import ChoiceError
+
+DEFAULT_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Limits of one run; with none given, 60 seconds.
+
+    Trials and evaluations count from the beginning of the study, so that an interrupted run that is started again
+    with the same arguments ends where it would have ended. Seconds count from the start of the run.
+    """
+
+    time_limit: float | None = None
+    n_trials: int | None = None
+    n_evaluations: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("time_limit", "n_trials", "n_evaluations"):
+            value = getattr(self, name)
+            wants = "a number" if name == "time_limit" else "an int"
+            kind = Real if name == "time_limit" else int
+            if value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, kind) or not value > 0:  # type: ignore[operator]
+                raise ChoiceError(f"The {name!r} parameter must be {wants} > 0. Got {value!r} instead.")
+        if self.time_limit is None and self.n_trials is None and self.n_evaluations is None:
+            object.__setattr__(self, "time_limit", DEFAULT_SECONDS)
+
+    def start(self) -> Meter:
+        """Begin to count."""
+        return Meter(self, time.monotonic())
+
+
+@dataclass(frozen=True)
+class Meter:
+    """A budget that is being spent."""
+
+    budget: Budget
+    started: float
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self.started
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds until the limit; infinite without one."""
+        return math.inf if self.budget.time_limit is None else self.budget.time_limit - self.seconds
+
+    def trials_left(self, n_begun: int) -> float:
+        """Return how many more trials may begin."""
+        return math.inf if self.budget.n_trials is None else self.budget.n_trials - n_begun
+
+    def evaluations_left(self, n_begun: int) -> float:
+        """Return how many more fits may begin."""
+        return math.inf if self.budget.n_evaluations is None else self.budget.n_evaluations - n_begun

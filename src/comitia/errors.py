@@ -1,0 +1,109 @@
+"""The exception tree: one root, and each error is also the builtin a caller would expect.
+
+::
+
+    ComitiaError
+    ├── SpaceError (ValueError)         a space that cannot be searched, a value outside it
+    ├── UnknownName (ValueError)        no such method, space, scorer or hyperparameter; carries near matches
+    ├── ChoiceError (ValueError)        an argument out of range, or choices that clash
+    ├── ResamplingError (ValueError)    splits that do not fit the data
+    ├── TellError (ValueError)          a result for a trial that is not waiting for one, or not a number
+    ├── ExhaustedError (LookupError)    nothing left to ask
+    ├── NothingFound (LookupError)      no trial succeeded, so there is nothing to hand over
+    ├── StoreError (OSError)            the record cannot be opened, read or written
+    │   └── StoreMismatch               it is another study's record
+    └── ExecutionError (RuntimeError)   workers cannot be started or cannot be reached
+        ├── TrialTimeout                one trial went over its time limit and was killed
+        ├── TrialMemory                 one trial went over its memory limit and was killed
+        └── TrialCrashed                the process of one trial died by itself
+
+A message says what was expected, what came, and what to do.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class ComitiaError(Exception):
+    """Root of every error that comitia raises on purpose."""
+
+
+class SpaceError(ComitiaError, ValueError):
+    """A space cannot be searched, or a value lies outside it."""
+
+
+class UnknownName(ComitiaError, ValueError):
+    """A name is not in its registry; `near` holds the closest ones that are."""
+
+    def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
+        self.kind = kind
+        self.name = name
+        self.known = sorted(known)
+        lowered = {known_name.lower(): known_name for known_name in self.known}
+        matches = difflib.get_close_matches(str(name).lower(), list(lowered), n=3, cutoff=0.5)
+        self.near = [lowered[match] for match in matches]
+        hint = f"Did you mean {_or(self.near)}?" if self.near else f"Known: {_listing(self.known)}."
+        super().__init__(f"The {kind} must be a known name. Got {name!r} instead. {hint}")
+
+    def __reduce__(self) -> tuple[type, tuple[str, object, list[str]]]:
+        return type(self), (self.kind, self.name, self.known)
+
+
+class ChoiceError(ComitiaError, ValueError):
+    """An argument is out of range, or two choices cannot go together."""
+
+
+class ResamplingError(ComitiaError, ValueError):
+    """The splits that were asked for do not fit the data."""
+
+
+class TellError(ComitiaError, ValueError):
+    """A result came for a trial that is not waiting for one, or the result is not a number."""
+
+
+class ExhaustedError(ComitiaError, LookupError):
+    """Every configuration was tried and nothing is pending: there is nothing left to ask."""
+
+
+class NothingFound(ComitiaError, LookupError):
+    """No trial succeeded, so nothing can be handed over."""
+
+
+class StoreError(ComitiaError, OSError):
+    """The record of a study cannot be opened, read or written."""
+
+
+class StoreMismatch(StoreError):
+    """The record belongs to another study: other space, method, seed or version."""
+
+
+class ExecutionError(ComitiaError, RuntimeError):
+    """Workers cannot be started or cannot be reached."""
+
+
+class TrialTimeout(ExecutionError):
+    """One trial went over its time limit and was killed."""
+
+
+class TrialMemory(ExecutionError):
+    """One trial went over its memory limit and was killed."""
+
+
+class TrialCrashed(ExecutionError):
+    """The process of one trial died by itself: a segmentation fault, an exit, a kill from outside."""
+
+
+class ComitiaWarning(UserWarning):
+    """Root of comitia's own warnings, so that a user can silence or escalate them by class."""
+
+
+def _or(names: list[str]) -> str:
+    quoted = [repr(name) for name in names]
+    return quoted[0] if len(quoted) == 1 else ", ".join(quoted[:-1]) + " or " + quoted[-1]
+
+
+def _listing(names: list[str], most: int = 20) -> str:
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")

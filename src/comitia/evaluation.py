@@ -1,0 +1,415 @@
+"""A trial in, an observation and predictions out: build, fit, predict, score, keep predictions by row index.
+
+An evaluator is pickled once and called in another process; it shares nothing. A failure of the learner, whatever it
+is, becomes an observation with its text.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import has_fit_parameter
+
+from comitia.errors import ChoiceError
+from comitia.history import Observation, Predictions, Status, Trial
+from comitia.resampling import carve_selection, make_resampling
+from comitia.scoring import Scorer, Task, make_loss, make_scorer
+from comitia.seams import Resampling, Split
+from comitia.seeds import Seeds
+from comitia.space import Config
+
+Build = Callable[[Config, int], Any]
+"""`build(config, random_state)` returns an unfitted scikit-learn estimator."""
+Keep = Literal["nothing", "predictions", "probabilities"]
+
+
+class TableEvaluator:
+    """Fit and judge an estimator on the splits of a table.
+
+    Parameters
+    ----------
+    build : callable (config, random_state) -> estimator
+        How a configuration becomes an unfitted scikit-learn estimator; see `comitia.spaces`.
+    X : array, sparse matrix or DataFrame of shape (n_rows, n_columns)
+    y : array of shape (n_rows,)
+    task : {"classification", "regression"}, default: what the loss or the target says
+    loss : str or callable, default: zero-one for classes, squared error for numbers
+        What is minimised: "zero-one", "log-loss", "squared-error", "absolute-error", or a scikit-learn scorer, whose
+        sign is turned.
+    metrics : iterable of str or callable
+        Further scikit-learn scorers to report.
+    cv : int, float, splitter, list of splits or `Resampling`, default 5
+        5 is shuffled 5-fold, 0.3 a hold-out of 30 %; stratified for classes.
+    reshuffled : bool
+        Draw new splits for every trial.
+    groups, sample_weight : arrays of shape (n_rows,), optional
+        Weights count in the loss, and in the fit where the learner takes them.
+    selection_split : float, optional
+        Fraction of the rows set aside for the final selection.
+    keep : {"nothing", "predictions", "probabilities"}
+        What to keep of the models' answers.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from comitia import Config, Seeds, TableEvaluator, Trial
+    >>> X, y = load_iris(return_X_y=True)
+    >>> def build(config, random_state):
+    ...     return KNeighborsClassifier(config["k"])
+    >>> evaluator = TableEvaluator(build, X, y)
+    >>> observation, _ = evaluator(Trial(0, 0, (0.5,), Config({"k": 3})), Seeds(0))
+    >>> observation.status, round(observation.loss, 3)
+    ('ok', 0.033)
+    """
+
+    def __init__(
+        self,
+        build: Build,
+        X: Any,
+        y: Any,
+        *,
+        task: Task | None = None,
+        loss: Any = None,
+        metrics: Iterable[Any] = (),
+        cv: Any = 5,
+        reshuffled: bool = False,
+        groups: Any = None,
+        sample_weight: Any = None,
+        selection_split: float | None = None,
+        keep: Keep = "nothing",
+    ) -> None:
+        self._cache: dict[tuple[int, int], list[Split]] = {}
+        self._carved: dict[int, tuple[NDArray[np.intp], NDArray[np.intp] | None]] = {}
+        self.build = build
+        self.X = X
+        self.y = _checked_target(X, y)
+        self.groups = _column("groups", groups, len(self.y))
+        self.sample_weight = _checked_weights(sample_weight, len(self.y))
+        self.task: Task = task or _task_of(self.y, loss)
+        default_loss = "zero-one" if self.task == "classification" else "squared-error"
+        self.loss = make_loss(default_loss if loss is None else loss)
+        self.metrics = [make_scorer(metric) for metric in metrics]
+        if keep not in ("nothing", "predictions", "probabilities"):
+            raise ChoiceError(
+                f"The 'keep' parameter must be 'nothing', 'predictions' or 'probabilities'. Got {keep!r} instead."
+            )
+        self.keep = keep
+        self.selection_split = selection_split
+        is_classification = self.task == "classification"
+        self.classes = np.unique(self.y) if is_classification else None
+        self.codes = np.searchsorted(self.classes, self.y) if self.classes is not None else None
+        if self.classes is not None and len(self.classes) < 2:
+            raise ChoiceError(f"A classification target must have at least two classes. Got only {self.classes[0]!r}.")
+        self.resampling: Resampling = make_resampling(
+            cv, stratify=is_classification, grouped=self.groups is not None, reshuffled=reshuffled
+        )
+        self.n_folds = len(self._splits(0, 0, Seeds(0)))  # also refuses splits that do not fit, before any trial
+
+    def __call__(self, trial: Trial, seeds: Seeds) -> tuple[Observation, Predictions | None]:
+        """Evaluate a trial on its splits; see `Evaluator`."""
+        started = time.perf_counter()
+        progress = _Progress({metric.name: [] for metric in self.metrics})
+        status: Status = "ok"
+        error = ""
+        try:
+            with _quiet(), _seeded_globals(seeds, trial.number):
+                self._evaluate(trial, seeds, progress)
+        except MemoryError as caught:
+            status, error = "memory", _describe(caught, progress)
+        except (Exception, SystemExit) as caught:  # a learner may raise anything
+            status, error = "failed", _describe(caught, progress)
+        observation = Observation(
+            trial,
+            status,
+            tuple(progress.losses),
+            {name: tuple(scores) for name, scores in progress.metrics.items()},
+            time.perf_counter() - started,
+            progress.n_fits,
+            error,
+        )
+        return observation, progress.predictions() if status == "ok" and self.keep != "nothing" else None
+
+    def n_fits(self, trial: Trial) -> int:
+        """Return how many fits the trial will take."""
+        return trial.repeats * (self.n_folds if trial.folds is None else len(trial.folds))
+
+    # ---- one trial --------------------------------------------------------------------------------------------
+
+    def _evaluate(self, trial: Trial, seeds: Seeds, progress: _Progress) -> None:
+        selection = self._search_and_selection(seeds)[1]
+        for repeat in range(trial.first_repeat, trial.first_repeat + trial.repeats):
+            splits = self._splits(trial.root, repeat, seeds)
+            for fold in range(len(splits)) if trial.folds is None else trial.folds:
+                progress.where = f"fold {fold}" + (f" of repeat {repeat}" if repeat else "")
+                random_state = seeds.integer("learner", trial.root, repeat, fold)
+                self._evaluate_split(trial.config, splits[fold], selection, random_state, progress)
+
+    def _evaluate_split(
+        self,
+        config: Config,
+        split: Split,
+        selection: NDArray[np.intp] | None,
+        random_state: int,
+        progress: _Progress,
+    ) -> None:
+        train, test = split
+        model = self.build(config, random_state)
+        progress.n_fits += 1
+        model.fit(take(self.X, train), self.y[train], **self._fit_parameters(model, train))
+        X_test, y_test = take(self.X, test), self.y[test]
+        weight = None if self.sample_weight is None else self.sample_weight[test]
+        row_losses = None
+        answers: dict[bool, NDArray[Any]] = {}  # by whether they are probabilities; predict once each
+        if isinstance(self.loss, Scorer):
+            loss = -self.loss(model, X_test, y_test, weight)
+        else:
+            answers[self.loss.needs_probabilities] = self._answer(model, X_test, self.loss.needs_probabilities)
+            truth = y_test if self.codes is None else self.codes[test]
+            row_losses = self.loss.rows(truth, answers[self.loss.needs_probabilities])
+            loss = float(np.average(row_losses, weights=weight))
+        if not np.isfinite(loss):
+            raise ValueError(f"the loss must be a finite number, got {loss}")
+        scores = {metric.name: metric(model, X_test, y_test, weight) for metric in self.metrics}
+        if self.keep != "nothing":
+            wants = self.keep == "probabilities" and self.task == "classification"
+            kept = answers[wants] if wants in answers else self._answer(model, X_test, wants)
+            chosen = None if selection is None else self._answer(model, take(self.X, selection), wants)
+            progress.keep(test, _compact(kept), row_losses, None if chosen is None else _compact(chosen))
+        progress.losses.append(loss)
+        for name, score in scores.items():
+            progress.metrics[name].append(score)
+
+    def _answer(self, model: Any, X: Any, probabilities: bool) -> NDArray[Any]:
+        """Return class codes, class probabilities over all the study's classes, or numbers."""
+        if self.classes is None:
+            predicted = np.asarray(model.predict(X), dtype=np.float64).reshape(-1)
+            if not np.isfinite(predicted).all():
+                raise ValueError("the learner predicted NaN or infinity")
+            return predicted
+        if not probabilities:
+            labels = np.asarray(model.predict(X)).reshape(-1)
+            return np.searchsorted(self.classes, labels)
+        if not hasattr(model, "predict_proba"):
+            raise TypeError(
+                f"{type(model).__name__} has no predict_proba, which {self.loss.name!r} and "
+                "keep='probabilities' need; use a loss on classes such as 'zero-one'"
+            )
+        p = np.zeros((_n_rows(X), len(self.classes)))
+        p[:, np.searchsorted(self.classes, model.classes_)] = model.predict_proba(X)
+        if not np.isfinite(p).all():
+            raise ValueError("the learner predicted NaN or infinite probabilities")
+        return p
+
+    def _fit_parameters(self, model: Any, train: NDArray[np.intp]) -> dict[str, Any]:
+        if self.sample_weight is None:
+            return {}
+        prefix = ""
+        while isinstance(model, Pipeline):
+            prefix += f"{model.steps[-1][0]}__"
+            model = model.steps[-1][1]
+        if not has_fit_parameter(model, "sample_weight"):
+            return {}
+        return {f"{prefix}sample_weight": self.sample_weight[train]}
+
+    # ---- rows -------------------------------------------------------------------------------------------------
+
+    def _search_and_selection(self, seeds: Seeds) -> tuple[NDArray[np.intp], NDArray[np.intp] | None]:
+        if self.selection_split is None:
+            return np.arange(len(self.y)), None
+        if seeds.seed not in self._carved:
+            self._carved[seeds.seed] = carve_selection(
+                self.y, self.groups, self.selection_split, seeds, stratify=self.task == "classification"
+            )
+        return self._carved[seeds.seed]
+
+    def _splits(self, number: int, repeat: int, seeds: Seeds) -> list[Split]:
+        key = (seeds.seed, repeat)
+        if key in self._cache:
+            return self._cache[key]
+        rows, _ = self._search_and_selection(seeds)
+        groups = None if self.groups is None else self.groups[rows]
+        found = self.resampling.splits(self.y[rows], groups, number, repeat, seeds)
+        splits = [(rows[train], rows[test]) for train, test in found]
+        if not self.resampling.is_reshuffled:
+            self._cache[key] = splits
+        return splits
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_cache": {}, "_carved": {}}
+
+
+class FunctionEvaluator:
+    """Evaluate any black box: `function(config)` returns the number to minimise.
+
+    Where a trial asks for repeats, the function is called that many times. A function that draws from the global
+    generators of `random` or `numpy.random` draws the same numbers for the same trial.
+    """
+
+    def __init__(self, function: Callable[[Config], float]) -> None:
+        self.function = function
+
+    def __call__(self, trial: Trial, seeds: Seeds) -> tuple[Observation, None]:
+        """Evaluate a trial; see `Evaluator`."""
+        started = time.perf_counter()
+        losses: list[float] = []
+        status: Status = "ok"
+        error = ""
+        try:
+            with _seeded_globals(seeds, trial.root, trial.first_repeat):
+                for _ in range(self.n_fits(trial)):
+                    loss = float(self.function(trial.config))
+                    if not np.isfinite(loss):
+                        raise ValueError(f"the function must return a finite number, got {loss}")
+                    losses.append(loss)
+        except MemoryError as caught:
+            status, error = "memory", _describe(caught)
+        except (Exception, SystemExit) as caught:  # a user's function may raise anything
+            status, error = "failed", _describe(caught)
+        seconds = time.perf_counter() - started
+        return Observation(trial, status, tuple(losses), {}, seconds, max(len(losses), 1), error), None
+
+    def n_fits(self, trial: Trial) -> int:
+        """Return how many calls the trial will take."""
+        return trial.repeats * (1 if trial.folds is None else len(trial.folds))
+
+
+@dataclass
+class _Progress:
+    """What one trial has so far: kept apart so that a failure leaves what came before it."""
+
+    metrics: dict[str, list[float]]
+    losses: list[float] = field(default_factory=list)
+    n_fits: int = 0
+    where: str = ""
+    kept: list[tuple[Any, ...]] = field(default_factory=list)
+
+    def keep(self, rows: Any, values: Any, row_losses: Any, selection: Any) -> None:
+        self.kept.append((rows, np.full(len(rows), len(self.kept)), values, row_losses, selection))
+
+    def predictions(self) -> Predictions:
+        rows, folds, values, losses, selection = zip(*self.kept, strict=True)
+        return Predictions(
+            np.concatenate(rows),
+            np.concatenate(folds),
+            np.concatenate(values),
+            None if losses[0] is None else np.concatenate(losses),
+            None if selection[0] is None else np.stack(selection),
+        )
+
+
+def take(X: Any, rows: NDArray[np.intp]) -> Any:
+    """Return rows of an array, a sparse matrix, a pandas or a polars frame."""
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
+def _n_rows(X: Any) -> int:
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def _compact(answer: NDArray[Any]) -> NDArray[Any]:
+    """Keep probabilities in single precision and class codes in 16 bits: they are most of a study's file."""
+    if answer.ndim == 2:
+        return answer.astype(np.float32)
+    return answer.astype(np.int16) if answer.dtype.kind in "iu" and answer.max(initial=0) < 2**15 else answer
+
+
+def _describe(error: BaseException, progress: _Progress | None = None) -> str:
+    """Say what went wrong and where, short enough for a table; the innermost frame is the learner's own."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" (at {frames[-1].name}, line {frames[-1].lineno} of {frames[-1].filename})" if frames else ""
+    where = f"{progress.where}: " if progress is not None and progress.where else ""
+    return f"{where}{type(error).__name__}: {error}{place}"
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Silence the warnings of learners: thousands of trials would repeat them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+@contextlib.contextmanager
+def _seeded_globals(seeds: Seeds, *keys: int) -> Iterator[None]:
+    """Seed the global generators for a learner that has no `random_state`, and give them back as they were."""
+    seed = seeds.integer("globals", *keys)
+    states = random.getstate(), np.random.get_state()  # noqa: NPY002 - the global state is the point here
+    random.seed(seed)
+    np.random.seed(seed)  # noqa: NPY002
+    try:
+        yield
+    finally:
+        random.setstate(states[0])
+        np.random.set_state(states[1])  # noqa: NPY002
+
+
+def _checked_target(X: Any, y: Any) -> NDArray[Any]:
+    target = np.asarray(y)
+    n = _n_rows(X)
+    if target.ndim == 2 and target.shape[1] == 1:
+        target = target[:, 0]
+    if target.ndim != 1 or len(target) != n:
+        raise ChoiceError(f"'y' must have shape ({n},), one entry a row of X. Got shape {target.shape} instead.")
+    missing = [value is None or value != value for value in target.tolist()]
+    if any(missing) or (target.dtype.kind == "f" and not np.isfinite(target).all()):
+        raise ChoiceError(
+            f"'y' must have no missing or infinite values. Got {max(sum(missing), 1)} of {n}. Drop those rows."
+        )
+    return target
+
+
+def _column(name: str, values: Any, n: int) -> NDArray[Any] | None:
+    if values is None:
+        return None
+    column = np.asarray(values)
+    if column.shape != (n,):
+        raise ChoiceError(f"'{name}' must have shape ({n},), one entry a row. Got shape {column.shape} instead.")
+    return column
+
+
+def _checked_weights(values: Any, n: int) -> NDArray[np.float64] | None:
+    weights = _column("sample_weight", values, n)
+    if weights is None:
+        return None
+    weights = weights.astype(np.float64)
+    if not np.isfinite(weights).all() or weights.min() < 0 or weights.sum() <= 0:
+        raise ChoiceError("'sample_weight' must be finite numbers >= 0 that are not all 0. Got others.")
+    return weights
+
+
+def _task_of(y: NDArray[Any], loss: Any) -> Task:
+    """Tell classes from numbers: by the loss where it says so, else by the target."""
+    named = make_loss(loss) if loss is not None else None
+    task = getattr(named, "task", None)
+    if task is not None:
+        if task == "regression" and y.dtype.kind not in "fiub":
+            raise ChoiceError(f"The loss {named.name!r} needs a numeric 'y'. Got dtype {y.dtype}.")  # type: ignore[union-attr]
+        found: Task = task
+        return found
+    try:
+        kind = type_of_target(y)
+    except ValueError as error:
+        raise ChoiceError(f"'y' must be classes or numbers. Got something else: {error}") from error
+    return "regression" if kind == "continuous" else "classification"
+
+
+def failed(trial: Trial, status: Status, error: str, seconds: float) -> Observation:
+    """Return the observation of a trial that never came back."""
+    return Observation(trial, status, (), {}, seconds, 1, error)
+
+
+def metrics_of(observation: Observation) -> Mapping[str, float]:
+    """Return the mean of each further metric over the observation's splits."""
+    return {name: float(np.mean(values)) for name, values in observation.metrics.items() if values}

@@ -1,0 +1,163 @@
+"""The nursery: a small process that has imported what workers need and forks them on request (Linux).
+
+`python nursery.py FD` is started by `comitia.execution.starters`. It never runs a task, has one thread and has used no
+OpenMP, so forking it is safe, and a fresh worker costs milliseconds instead of seconds of imports. It does not import
+the user's `__main__`. When the parent goes away, for whatever reason, the control socket closes and every worker is
+killed with all its descendants: nothing is left, even after kill -9.
+
+Control messages are JSON, one a packet. In: `{"start": id}` with a socket attached, `{"kill": id}`.
+Out: `{"started": id, "pid": pid}`, `{"exited": id, "code": code}` (negative: killed by that signal).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import importlib
+import json
+import os
+import selectors
+import signal
+import socket
+import sys
+from multiprocessing.connection import Connection
+from typing import Any
+
+PR_SET_PDEATHSIG = 1
+PR_SET_CHILD_SUBREAPER = 36
+
+
+class Nursery:
+    """Forks workers, kills them with all their descendants, reports how they ended."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self.control = control
+        self.pids: dict[int, int] = {}  # by worker id
+        # orphaned grandchildren come to us, so that none escapes by leaving its process group
+        prctl(PR_SET_CHILD_SUBREAPER, 1)
+
+    def run(self) -> None:
+        """Serve until the parent hangs up, then leave nothing behind."""
+        wakeup_read, wakeup_write = socket.socketpair()
+        wakeup_read.setblocking(False)
+        wakeup_write.setblocking(False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)  # without a handler there is no wake-up
+        signal.set_wakeup_fd(wakeup_write.fileno(), warn_on_full_buffer=False)
+        selector = selectors.DefaultSelector()
+        selector.register(self.control, selectors.EVENT_READ)
+        selector.register(wakeup_read, selectors.EVENT_READ)
+        self.inherited = [self.control, wakeup_read, wakeup_write, selector]
+        with contextlib.suppress(OSError):  # the parent is gone
+            while True:
+                ready = [key.fileobj for key, _ in selector.select()]
+                if wakeup_read in ready:
+                    with contextlib.suppress(BlockingIOError):
+                        wakeup_read.recv(4096)
+                    self.reap()
+                if self.control in ready and not self.obey():
+                    break
+        for worker in list(self.pids):
+            self.kill(worker)
+        self.sweep()
+
+    def obey(self) -> bool:
+        """Carry out one message; False when the parent has hung up."""
+        data, sockets, _, _ = socket.recv_fds(self.control, 4096, 1)
+        if not data:
+            return False
+        message = json.loads(data)
+        if "start" in message:
+            self.start(message["start"], sockets[0])
+        else:
+            self.kill(message["kill"])
+        return True
+
+    def start(self, worker: int, fd: int) -> None:
+        """Fork a worker that listens at `fd`."""
+        pid = os.fork()
+        if pid == 0:
+            become_worker(fd, self.inherited)
+        os.close(fd)
+        self.pids[worker] = pid
+        self.tell({"started": worker, "pid": pid})
+
+    def kill(self, worker: int) -> None:
+        """Kill a worker and its process group."""
+        if worker in self.pids:  # not reaped yet, so its number cannot belong to another process
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pids[worker], signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pids[worker], signal.SIGKILL)
+
+    def reap(self) -> None:
+        """Report workers that have ended and kill what they left behind."""
+        for worker, pid in list(self.pids.items()):
+            ended = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            if ended is None:
+                continue
+            self.kill(worker)  # children in its process group
+            os.waitpid(pid, 0)
+            del self.pids[worker]
+            code = ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
+            self.tell({"exited": worker, "code": code})
+        self.sweep()
+
+    def sweep(self) -> None:
+        """Kill orphans that came to us: children that are not workers."""
+        with contextlib.suppress(OSError, ValueError):
+            with open(f"/proc/{os.getpid()}/task/{os.getpid()}/children") as listing:
+                children = {int(pid) for pid in listing.read().split()}
+            for pid in children - set(self.pids.values()):
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+
+    def tell(self, message: dict[str, int]) -> None:
+        """Send a message to the parent."""
+        self.control.send(json.dumps(message).encode())
+
+
+def become_worker(fd: int, inherited: list[Any]) -> None:
+    """Turn a fresh fork into a worker with a process group of its own; never returns."""
+    code = 1
+    try:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for resource in inherited:
+            resource.close()
+        os.setsid()
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # if the nursery itself is killed
+        import worker  # type: ignore[import-not-found]  # beside this file, which runs as a script
+
+        worker.settle_in()
+        worker.serve(Connection(fd))
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def prctl(option: int, value: int) -> None:
+    """Call Linux's prctl; where that is not to be had, process groups alone must do."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def main() -> None:
+    """Import what was asked for, then serve."""
+    control = socket.socket(fileno=int(sys.argv[1]))
+    order = json.loads(sys.stdin.readline())
+    here = os.path.dirname(os.path.abspath(__file__))
+    sys.path[:] = order["path"]
+    for module in order["preload"]:
+        with contextlib.suppress(Exception):  # a worker that needs it will say so
+            importlib.import_module(module)
+    sys.path.insert(0, here)
+    importlib.import_module("worker")
+    sys.path.remove(here)
+    gc.collect()
+    gc.freeze()  # what is here stays shared with the forks
+    Nursery(control).run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,218 @@
+"""How worker processes begin and end: forked from a nursery (Linux), or as fresh programs (everywhere).
+
+Both start without importing the user's `__main__` again, so that a plain script needs no guard, in a process group of
+their own, so that a Ctrl-C at the terminal does not reach them and a kill reaches their children.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, Listener
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import psutil
+
+from comitia.errors import ExecutionError
+
+HERE = Path(__file__).parent
+PRELOADED = ("numpy", "scipy", "sklearn", "pandas", "ConfigSpace", "lightgbm", "cloudpickle", "comitia")
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "BLIS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "LOKY_MAX_CPU_COUNT",
+)
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened to a worker."""
+
+    kind: Literal["started", "exited"]
+    worker: int
+    value: int
+    """Process id, or exit code (negative: killed by that signal)."""
+
+
+class Starter(Protocol):
+    """Begins and ends worker processes."""
+
+    def start(self, worker: int) -> Any:
+        """Begin a worker and return the connection to it."""
+
+    def kill(self, worker: int) -> None:
+        """Kill a worker and its descendants, now."""
+
+    def waitables(self) -> list[Any]:
+        """Return what becomes readable when there are events; empty where they must be polled."""
+
+    def events(self) -> list[Event]:
+        """Return what has happened since the last call."""
+
+    def close(self) -> None:
+        """Kill everything that was started."""
+
+
+def make_starter(n_workers: int) -> Starter:
+    """Return the best starter of this platform."""
+    return Nursery(n_workers) if sys.platform == "linux" else FreshProcesses(n_workers)
+
+
+def environment(n_workers: int) -> dict[str, str]:
+    """Return the environment of workers: the cores shared out among them, unless the user said otherwise."""
+    share = str(max(1, (os.cpu_count() or 1) // n_workers))
+    return {**dict.fromkeys(THREAD_VARIABLES, share), **os.environ}
+
+
+class Nursery:
+    """Forks workers from a process that has done the imports; see `nursery.py`."""
+
+    def __init__(self, n_workers: int) -> None:
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._process = subprocess.Popen(
+            [sys.executable, str(HERE / "nursery.py"), str(theirs.fileno())],
+            stdin=subprocess.PIPE,
+            pass_fds=[theirs.fileno()],
+            env=environment(n_workers),
+            start_new_session=True,
+        )
+        theirs.close()
+        order = {"path": sys.path, "preload": _to_preload()}
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError), self._process.stdin as stdin:  # its end shows as an event
+            stdin.write(json.dumps(order).encode() + b"\n")
+
+    def start(self, worker: int) -> Any:
+        """See `Starter`."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._send({"start": worker}, [theirs.fileno()])
+        return Connection(ours.detach())
+
+    def kill(self, worker: int) -> None:
+        """See `Starter`."""
+        self._send({"kill": worker}, [])
+
+    def _send(self, message: dict[str, int], sockets: list[int]) -> None:
+        try:
+            socket.send_fds(self._control, [json.dumps(message).encode()], sockets)
+        except OSError as error:
+            raise self._broken() from error
+
+    def waitables(self) -> list[Any]:
+        """See `Starter`."""
+        return [self._control]
+
+    def events(self) -> list[Event]:
+        """See `Starter`."""
+        found: list[Event] = []
+        while True:
+            try:
+                data = self._control.recv(4096, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                return found
+            except OSError:
+                data = b""
+            if not data:
+                raise self._broken()
+            message = json.loads(data)
+            if "started" in message:
+                found.append(Event("started", message["started"], message["pid"]))
+            else:
+                found.append(Event("exited", message["exited"], message["code"]))
+
+    def _broken(self) -> ExecutionError:
+        return ExecutionError(
+            f"The process that starts workers must keep running. It ended with code {self._process.poll()}; its "
+            "messages are on standard error. Run again to resume, or with n_jobs=1."
+        )
+
+    def close(self) -> None:
+        """See `Starter`."""
+        self._control.close()
+        try:
+            self._process.wait(timeout=2)
+        except subprocess.TimeoutExpired:  # still importing, say
+            _kill_tree(self._process.pid)
+            self._process.wait()
+
+
+class FreshProcesses:
+    """Starts a new Python for each worker; see `fresh.py`."""
+
+    def __init__(self, n_workers: int) -> None:
+        self._key = secrets.token_bytes(32)
+        self._listener = Listener(authkey=self._key)
+        self._environment = environment(n_workers)
+        self._processes: dict[int, subprocess.Popen[bytes]] = {}
+        self._new: list[Event] = []
+
+    def start(self, worker: int) -> Any:
+        """See `Starter`."""
+        process = subprocess.Popen(
+            [sys.executable, str(HERE / "fresh.py")],
+            stdin=subprocess.PIPE,
+            env=self._environment,
+            start_new_session=True,
+        )
+        self._processes[worker] = process
+        assert process.stdin is not None
+        order = {"address": self._listener.address, "key": self._key.hex(), "path": sys.path}
+        with process.stdin as stdin:
+            stdin.write(json.dumps(order).encode() + b"\n")
+        self._new.append(Event("started", worker, process.pid))
+        return self._listener.accept()
+
+    def kill(self, worker: int) -> None:
+        """See `Starter`."""
+        if worker in self._processes:
+            _kill_tree(self._processes[worker].pid)
+
+    def waitables(self) -> list[Any]:
+        """See `Starter`."""
+        return []
+
+    def events(self) -> list[Event]:
+        """See `Starter`."""
+        found, self._new = self._new, []
+        for worker, process in list(self._processes.items()):
+            if (code := process.poll()) is not None:
+                del self._processes[worker]
+                found.append(Event("exited", worker, code))
+        return found
+
+    def close(self) -> None:
+        """See `Starter`."""
+        for process in self._processes.values():
+            _kill_tree(process.pid)
+            process.wait()
+        self._listener.close()
+
+
+def _to_preload() -> list[str]:
+    """Name what the parent has imported of the usual heavy packages: workers will need the same."""
+    return sorted(name for name in sys.modules if name.split(".")[0] in PRELOADED and "__main__" not in name)
+
+
+def _kill_tree(pid: int) -> None:
+    """Kill a process, its process group and its descendants."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        process = psutil.Process(pid)
+        family = [*process.children(recursive=True), process]
+        if hasattr(os, "killpg"):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(pid, 9)
+        for member in family:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                member.kill()

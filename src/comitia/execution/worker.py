@@ -1,0 +1,73 @@
+"""What runs inside a worker process: receive a function once, then arguments, and send back results.
+
+The standard library alone is imported here, so that a worker starts fast and imports what its tasks need.
+
+Messages, pickled, from the parent: `("function", key, payload)`, `("task", number, key, payload)`.
+From the worker: `("begin", number)`, `("result", number, payload)`, `("error", number, payload)`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import sys
+from multiprocessing.connection import Connection
+from typing import Any
+
+
+def serve(connection: Connection) -> None:
+    """Work until the parent hangs up."""
+    functions: dict[int, Any] = {}
+    while True:
+        try:
+            message = pickle.loads(connection.recv_bytes())
+        except (EOFError, OSError):
+            return
+        if message[0] == "function":
+            functions[message[1]] = message[2]  # loaded by the first task, so that a failure has a task to go to
+            continue
+        _, number, key, arguments = message
+        answer = _perform(connection, functions, number, key, arguments)
+        with contextlib.suppress(Exception):  # what the task printed, while it is still its turn
+            sys.stdout.flush()
+            sys.stderr.flush()
+        try:
+            connection.send_bytes(answer)
+        except OSError:
+            return
+
+
+def _perform(connection: Connection, functions: dict[int, Any], number: int, key: int, arguments: bytes) -> bytes:
+    try:
+        import cloudpickle
+
+        if isinstance(functions[key], bytes):
+            functions[key] = pickle.loads(functions[key])
+        args = pickle.loads(arguments)
+        connection.send_bytes(pickle.dumps(("begin", number)))
+        result = functions[key](*args)
+        return pickle.dumps(("result", number, cloudpickle.dumps(result)))
+    except BaseException as error:  # whatever a task raises belongs to its future, SystemExit included
+        return pickle.dumps(("error", number, _pickled(error)))
+
+
+def _pickled(error: BaseException) -> bytes:
+    """Pickle an exception, or its text where it cannot be pickled and read again."""
+    import cloudpickle
+
+    try:
+        payload = cloudpickle.dumps(error)
+        pickle.loads(payload)
+    except Exception:
+        payload = pickle.dumps(RuntimeError(f"{type(error).__name__}: {error}"))
+    return bytes(payload)
+
+
+def settle_in() -> None:
+    """Read from nothing, print to standard error: standard output belongs to the parent's results."""
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    sys.stdout.flush()
+    os.dup2(2, 1)

@@ -1,0 +1,422 @@
+"""Local worker processes that are really killed when a trial goes over its limits.
+
+Every worker has a connection of its own, so a worker that dies, even while it sends, harms no other. One thread, the
+manager, hands out tasks, watches clocks and resident memory, and replaces workers that ended.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+import pickle
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import Executor, Future
+from contextlib import suppress
+from dataclasses import dataclass, field
+from multiprocessing import connection as mp_connection
+from typing import Any
+
+import cloudpickle
+import psutil
+
+from comitia.errors import ChoiceError, ExecutionError, TrialCrashed, TrialMemory, TrialTimeout
+from comitia.execution.starters import Event, Starter, make_starter
+
+TICK_SECONDS = 0.05
+"""How often memory is looked at, and exits where the platform does not report them."""
+CHILDREN_SECONDS = 0.5
+"""How often the memory of a trial's own children is added up: that reads the whole process table."""
+STARTING_SECONDS = 120.0
+"""How long a task may wait for a new worker to import what it needs, on top of its limit."""
+MOST_FRUITLESS = 4
+"""Workers in a row that may end before beginning any task."""
+
+
+@dataclass(eq=False)
+class _Task:
+    number: int
+    key: int
+    arguments: bytes
+    future: Future[Any]
+
+
+@dataclass(eq=False)
+class _Worker:
+    number: int
+    connection: Any
+    pid: int | None = None
+    task: _Task | None = None
+    deadline: float = math.inf
+    has_begun: bool = False
+    functions: set[int] = field(default_factory=set)
+    verdict: ExecutionError | None = None
+    """Why it is being killed, once that is decided."""
+    children_bytes: int = 0
+    children_at: float = 0.0
+
+
+class Workers(Executor):
+    """A pool of local processes; a `concurrent.futures.Executor` whose tasks can be killed.
+
+    A function is pickled once and sent once to each worker, so one that carries the data costs nothing a task.
+    Functions and classes defined in a script or a notebook work without a `__main__` guard. Nothing is started before
+    the first task; after `shutdown` a pool may be used again.
+
+    Parameters
+    ----------
+    n_workers : int, optional
+        Number of processes; the number of cores if not given. Each gets its share of BLAS and OpenMP threads.
+    trial_time_limit : float, optional
+        Seconds after which a task is killed, with its child processes.
+    trial_memory_limit : float, optional
+        Bytes of resident memory, child processes included, beyond which a task is killed. If not given: an equal share
+        of nine tenths of the memory that is free at the start.
+
+    Examples
+    --------
+    >>> from comitia import Workers
+    >>> with Workers(1, trial_time_limit=10) as pool:
+    ...     pool.submit(abs, -3).result()
+    3
+    """
+
+    def __init__(
+        self,
+        n_workers: int | None = None,
+        *,
+        trial_time_limit: float | None = None,
+        trial_memory_limit: float | None = None,
+        starter: Callable[[int], Starter] = make_starter,
+    ) -> None:
+        self.n_workers = n_workers if n_workers is not None else (os.cpu_count() or 1)
+        if isinstance(self.n_workers, bool) or not isinstance(self.n_workers, int) or self.n_workers < 1:
+            raise ChoiceError(f"The number of workers must be an int >= 1. Got {n_workers!r} instead.")
+        for name, limit in (("trial_time_limit", trial_time_limit), ("trial_memory_limit", trial_memory_limit)):
+            if limit is not None and not limit > 0:
+                raise ChoiceError(f"The {name!r} parameter of Workers must be a number > 0. Got {limit!r} instead.")
+        self.trial_time_limit = trial_time_limit
+        self.trial_memory_limit = trial_memory_limit
+        self._make_starter = starter
+        self._lock = threading.Lock()
+        self._manager: _Manager | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether worker processes exist."""
+        return self._manager is not None
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Queue a call; its future ends with the result, the task's own exception, or why it was killed."""
+        if kwargs:
+            raise ChoiceError("Workers.submit takes positional arguments alone. Use functools.partial for keywords.")
+        with self._lock:
+            if self._manager is None:
+                memory = self.trial_memory_limit or 0.9 * psutil.virtual_memory().available / self.n_workers
+                self._manager = _Manager(self.n_workers, self.trial_time_limit or math.inf, memory, self._make_starter)
+            return self._manager.submit(fn, args)
+
+    def abandon(self, futures: Iterable[Future[Any]]) -> None:
+        """Give up tasks: those that wait are cancelled, those that run are killed."""
+        with self._lock:
+            if self._manager is not None:
+                self._manager.abandon(list(futures))
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End every worker: after their tasks if `wait`, else now."""
+        with self._lock:
+            manager, self._manager = self._manager, None
+        if manager is not None:
+            manager.stop(finish=wait and not cancel_futures)
+
+
+class _Manager:
+    """One life of a pool: the processes, the thread that looks after them, the tasks."""
+
+    def __init__(
+        self, n_workers: int, time_limit: float, memory_limit: float, starter: Callable[[int], Starter]
+    ) -> None:
+        self._n_workers = n_workers
+        self._time_limit = time_limit
+        self._memory_limit = memory_limit
+        self._starter = starter(n_workers)
+        self._workers: dict[int, _Worker] = {}
+        self._worker_numbers = itertools.count()
+        self._task_numbers = itertools.count()
+        self._queue: deque[_Task] = deque()
+        self._functions: dict[int, tuple[Callable[..., Any], bytes]] = {}
+        self._abandoned: deque[Future[Any]] = deque()
+        self._fruitless = 0
+        self._is_stopping = False
+        self._finishes = False
+        self._broken: ExecutionError | None = None
+        self._wake_read, self._wake_write = mp_connection.Pipe(duplex=False)
+        self._wake_lock = threading.Lock()
+        self._thread = threading.Thread(target=self._run, name="comitia-workers", daemon=True)
+        self._thread.start()
+
+    # ---- called from the user's threads ---------------------------------------------------------------------------
+
+    def submit(self, fn: Callable[..., Any], args: tuple[Any, ...]) -> Future[Any]:
+        if self._broken is not None:
+            raise self._broken
+        key = self._key_of(fn)
+        task = _Task(next(self._task_numbers), key, _pickled("arguments", args), Future())
+        self._queue.append(task)
+        self._wake()
+        return task.future
+
+    def _key_of(self, fn: Callable[..., Any]) -> int:
+        """Pickle a function the first time it is seen; holding on to it keeps its identity its own."""
+        if id(fn) not in self._functions:
+            self._functions[id(fn)] = (fn, _pickled("function", fn))
+        return id(fn)
+
+    def abandon(self, futures: list[Future[Any]]) -> None:
+        self._abandoned.extend(futures)
+        self._wake()
+
+    def stop(self, *, finish: bool) -> None:
+        self._finishes = finish
+        self._is_stopping = True
+        self._wake()
+        self._thread.join()
+
+    def _wake(self) -> None:
+        with self._wake_lock, suppress(OSError, ValueError):  # closed: the manager has ended
+            self._wake_write.send_bytes(b"!")
+
+    # ---- the manager's thread -------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        try:
+            while not self._is_done():
+                self._hand_out()
+                self._listen()
+                self._watch()
+                self._carry_out_abandoned()
+        except ExecutionError as error:
+            self._broken = error
+        except Exception as error:  # our own fault: no future may wait for ever because of it
+            self._broken = ExecutionError(f"The workers' manager failed: {type(error).__name__}: {error}")
+        finally:
+            self._starter.close()
+            for worker in self._workers.values():
+                worker.connection.close()
+            self._end_futures()
+            with self._wake_lock:
+                self._wake_read.close()
+                self._wake_write.close()
+
+    def _is_done(self) -> bool:
+        busy = self._queue or any(worker.task for worker in self._workers.values())
+        return self._is_stopping and not (self._finishes and busy)
+
+    def _end_futures(self) -> None:
+        left = [worker.task for worker in self._workers.values() if worker.task] + list(self._queue)
+        for task in left:
+            if self._broken is not None and not task.future.cancelled():
+                task.future.set_exception(self._broken)
+            elif not task.future.cancel():
+                task.future.set_exception(TrialCrashed("The task was given up because its pool was shut down."))
+
+    def _hand_out(self) -> None:
+        n_tasks = len(self._queue) + sum(worker.task is not None for worker in self._workers.values())
+        while len(self._workers) < min(self._n_workers, max(n_tasks, 1)):
+            number = next(self._worker_numbers)
+            self._workers[number] = _Worker(number, self._starter.start(number))
+        for worker in self._workers.values():
+            # a worker that has not started would not read: a large function would block us in the middle
+            while self._queue and worker.pid is not None and worker.task is None and worker.verdict is None:
+                task = self._queue.popleft()
+                if task.future.set_running_or_notify_cancel():
+                    self._send(worker, task)
+
+    def _send(self, worker: _Worker, task: _Task) -> None:
+        worker.task = task
+        worker.has_begun = False
+        worker.deadline = time.monotonic() + self._time_limit + STARTING_SECONDS
+        try:
+            if task.key not in worker.functions:
+                payload = self._functions[task.key][1]
+                worker.connection.send_bytes(pickle.dumps(("function", task.key, payload)))
+                worker.functions.add(task.key)
+            worker.connection.send_bytes(pickle.dumps(("task", task.number, task.key, task.arguments)))
+        except OSError:
+            pass  # it has died: its exit is on the way
+
+    def _listen(self) -> None:
+        connections = {worker.connection: worker for worker in self._workers.values()}
+        waitables = self._starter.waitables()
+        for ready in mp_connection.wait([self._wake_read, *waitables, *connections], self._patience()):
+            if ready is self._wake_read:
+                while self._wake_read.poll():
+                    self._wake_read.recv_bytes()
+            elif ready in connections:
+                self._receive(connections[ready])
+        for event in self._starter.events():
+            self._happened(event)
+
+    def _patience(self) -> float | None:
+        """Return how long nothing needs to be looked at."""
+        if not any(worker.task for worker in self._workers.values()) and self._starter.waitables():
+            return None
+        return TICK_SECONDS
+
+    def _receive(self, worker: _Worker) -> None:
+        try:
+            kind, number, *payload = pickle.loads(worker.connection.recv_bytes())
+        except (EOFError, OSError, pickle.UnpicklingError):
+            # dying: its exit code follows as an event. Do not look at this connection again until then
+            worker.connection.close()
+            worker.connection = _Closed()
+            self._condemn(worker, None)
+            return
+        if worker.task is None or worker.task.number != number:
+            return
+        if kind == "begin":
+            worker.has_begun = True
+            worker.deadline = time.monotonic() + self._time_limit
+            self._fruitless = 0
+            return
+        task, worker.task = worker.task, None
+        try:
+            value = pickle.loads(payload[0])
+        except Exception as error:
+            task.future.set_exception(ExecutionError(f"A worker's answer could not be read: {error}"))
+            return
+        if kind == "result":
+            task.future.set_result(value)
+        else:
+            task.future.set_exception(value if isinstance(value, Exception) else RuntimeError(_text(value)))
+        if self._resident(worker) > self._memory_limit / 2:  # what it still holds would count against its next task
+            self._condemn(worker, None)
+
+    def _happened(self, event: Event) -> None:
+        worker = self._workers.get(event.worker)
+        if worker is None:
+            return
+        if event.kind == "started":
+            worker.pid = event.value
+            return
+        # a result may have been sent just before the end
+        while not isinstance(worker.connection, _Closed) and worker.connection.poll():
+            self._receive(worker)
+        del self._workers[event.worker]
+        worker.connection.close()
+        if worker.task is None:
+            if worker.verdict is None:
+                self._count_fruitless(event.value)
+            return
+        if not worker.has_begun and worker.verdict is None:
+            self._count_fruitless(event.value)
+        worker.task.future.set_exception(worker.verdict or TrialCrashed(_how_it_ended(event.value)))
+
+    def _count_fruitless(self, code: int) -> None:
+        self._fruitless += 1
+        if self._fruitless >= MOST_FRUITLESS:
+            raise ExecutionError(
+                f"Workers must be able to start. The last {self._fruitless} ended before they began a task: "
+                f"{_how_it_ended(code)} Their messages are on standard error. Try n_jobs=1 to see the error here."
+            )
+
+    def _condemn(self, worker: _Worker, verdict: ExecutionError | None) -> None:
+        if worker.verdict is None:
+            worker.verdict = verdict
+            if worker.task is None:
+                worker.verdict = ExecutionError("replaced")
+            self._starter.kill(worker.number)
+
+    def _watch(self) -> None:
+        """Condemn what is over its limits."""
+        now = time.monotonic()
+        for worker in list(self._workers.values()):
+            if worker.task is None or worker.verdict is not None:
+                continue
+            if now > worker.deadline:
+                limit = self._time_limit if worker.has_begun else STARTING_SECONDS
+                what = "The trial" if worker.has_begun else "Loading the trial in its worker"
+                self._condemn(worker, TrialTimeout(f"{what} went over its limit of {limit:g} s and was killed."))
+            elif (used := self._resident(worker, now)) > self._memory_limit:
+                self._condemn(
+                    worker,
+                    TrialMemory(
+                        f"The trial went over its limit of {self._memory_limit / 2**20:,.0f} MiB of memory "
+                        f"with {used / 2**20:,.0f} MiB and was killed."
+                    ),
+                )
+
+    def _resident(self, worker: _Worker, now: float | None = None) -> int:
+        """Return the resident bytes of a worker; with `now`, those of its children too."""
+        if worker.pid is None:
+            return 0
+        with suppress(psutil.Error):
+            process = psutil.Process(worker.pid)
+            own = int(process.memory_info().rss)
+            if now is None:
+                return own
+            if now - worker.children_at > CHILDREN_SECONDS:
+                worker.children_at = now
+                worker.children_bytes = sum(_rss(child) for child in process.children(recursive=True))
+            return own + worker.children_bytes
+        return 0
+
+    def _carry_out_abandoned(self) -> None:
+        while self._abandoned:
+            future = self._abandoned.popleft()
+            if future.cancel():
+                continue
+            for worker in self._workers.values():
+                if worker.task is not None and worker.task.future is future:
+                    self._condemn(worker, TrialCrashed("The task was given up and killed."))
+
+
+class _Closed:
+    """Stands for the connection of a worker that is dying: never ready."""
+
+    def __init__(self) -> None:
+        self._read, self._write = mp_connection.Pipe(duplex=False)
+
+    def fileno(self) -> int:
+        return self._read.fileno()
+
+    def send_bytes(self, data: bytes) -> None:
+        raise OSError("the worker is dying")
+
+    def close(self) -> None:
+        self._read.close()
+        self._write.close()
+
+
+def _pickled(what: str, thing: object) -> bytes:
+    try:
+        return bytes(cloudpickle.dumps(thing))
+    except Exception as error:
+        raise ExecutionError(
+            f"The {what} of a task must be picklable to reach worker processes. Got {type(thing).__name__}: "
+            f"{type(error).__name__}: {error}. Remove what cannot be pickled (locks, open files), or use n_jobs=1."
+        ) from error
+
+
+def _text(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _rss(process: psutil.Process) -> int:
+    with suppress(psutil.Error):
+        return int(process.memory_info().rss)
+    return 0
+
+
+def _how_it_ended(code: int) -> str:
+    if code >= 0:
+        return f"The process of the trial exited with code {code}."
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = "unknown"
+    return f"The process of the trial was killed by signal {-code} ({name})."

@@ -1,0 +1,276 @@
+"""What was asked and what came of it: `Trial`, `Observation`, `Predictions` and their `History`.
+
+The history is the whole state of a search. Optimizers, goals and selections read it; only the study adds to it, and
+adding costs the same at trial 100 and at trial 100,000.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeVar, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from comitia.space import Config
+
+Status = Literal["ok", "failed", "timeout", "memory", "crashed"]
+T = TypeVar("T", bound=np.generic)
+STATUSES: tuple[Status, ...] = get_args(Status)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One request to evaluate a configuration."""
+
+    number: int
+    """Position in the study, from 0; names the trial's random streams."""
+    batch: int
+    """The call of `ask` it came from: a generation, for optimizers that have them."""
+    x: tuple[float, ...]
+    """Coordinates in [0, 1]^d, inactive ones as sampled."""
+    config: Config
+    repeats: int = 1
+    """How many resamplings to average."""
+    folds: tuple[int, ...] | None = None
+    """Which folds of the resampling to evaluate; None is all."""
+    continues: int | None = None
+    """Number of the earlier trial that this one goes on with."""
+    root: int = -1
+    """Number of the first trial of that chain: it names the splits. -1 stands for the trial itself."""
+    first_repeat: int = 0
+    """How many repeats the chain has had before."""
+
+    def __post_init__(self) -> None:
+        if self.root < 0:
+            object.__setattr__(self, "root", self.number)
+
+
+@dataclass(frozen=True)
+class Observation:
+    """A trial and what came of it."""
+
+    trial: Trial
+    status: Status
+    losses: tuple[float, ...] = ()
+    """Loss on each evaluated split, smaller is better; what there was before the failure, if it failed."""
+    metrics: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    """Further scores on the same splits, in scikit-learn's sign."""
+    seconds: float = 0.0
+    n_evaluations: int = 1
+    """Number of fits."""
+    error: str = ""
+
+    @property
+    def number(self) -> int:
+        """The trial's number."""
+        return self.trial.number
+
+    @property
+    def config(self) -> Config:
+        """The trial's configuration."""
+        return self.trial.config
+
+    def __repr__(self) -> str:
+        what = f"loss={self.loss:.6g}" if self.is_ok else f"error={self.error!r}"
+        return f"Observation(number={self.number}, status={self.status!r}, {what}, config={self.config})"
+
+    @property
+    def is_ok(self) -> bool:
+        """Whether it succeeded."""
+        return self.status == "ok"
+
+    @property
+    def loss(self) -> float:
+        """Mean loss of its own splits; NaN if it failed."""
+        return math.fsum(self.losses) / len(self.losses) if self.is_ok else math.nan
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """What one trial's models said about rows they were not trained on."""
+
+    rows: NDArray[np.intp]
+    """Row indices in the user's table; a row appears once for each time it was judged.  # (n,)"""
+    folds: NDArray[np.intp]
+    """Running number of the split that each belongs to.  # (n,)"""
+    values: NDArray[np.generic]
+    """Class codes (n,), class probabilities (n, n_classes) or numbers (n,)."""
+    losses: NDArray[np.float64] | None = None
+    """Loss of each row, where the loss is a mean over rows.  # (n,)"""
+    selection: NDArray[np.generic] | None = None
+    """What each fold's model said about the selection split.  # (n_models, n_selection, ...)"""
+
+    def to_bytes(self) -> bytes:
+        """Write as NumPy's own archive format, without pickles."""
+        arrays = {"rows": self.rows, "folds": self.folds, "values": self.values}
+        if self.losses is not None:
+            arrays["losses"] = self.losses
+        if self.selection is not None:
+            arrays["selection"] = self.selection
+        buffer = io.BytesIO()
+        np.savez(buffer, **arrays)  # type: ignore[arg-type]
+        return buffer.getvalue()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Predictions:
+        """Read what `to_bytes` wrote."""
+        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+            return cls(**{name: arrays[name] for name in arrays.files})
+
+
+class History:
+    """Asks and results in the order of trial numbers, finished and pending.
+
+    Parameters
+    ----------
+    n_hyperparameters : int
+        Number of columns of `X`.
+    load : callable, optional
+        Fetches the predictions of one trial by its number; None where none were kept.
+    """
+
+    def __init__(self, n_hyperparameters: int, load: Callable[[int], Predictions | None] = lambda number: None) -> None:
+        self._load = load
+        self._trials: list[Trial] = []
+        self._observations: dict[int, Observation] = {}
+        self._pending: dict[int, Trial] = {}
+        self._seen: dict[Config, int] = {}
+        self._chains: dict[int, tuple[float, ...]] = {}
+        self._X = np.empty((64, n_hyperparameters))
+        self._losses = np.full(64, np.nan)
+        self._is_finished = np.zeros(64, dtype=bool)
+        self._is_superseded = np.zeros(64, dtype=bool)
+        self._best: int | None = None
+        self.n_evaluations = 0
+        self.n_failed = 0
+
+    # ---- reading ----------------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        """Return the number of trials, pending ones included."""
+        return len(self._trials)
+
+    @property
+    def n_finished(self) -> int:
+        """Number of trials with a result, failed ones included."""
+        return len(self._observations)
+
+    @property
+    def X(self) -> NDArray[np.float64]:  # noqa: N802 - the name of the field
+        """Coordinates of every trial, inactive ones as sampled.  # (n_trials, d)."""
+        return _read_only(self._X[: len(self._trials)])
+
+    @property
+    def losses(self) -> NDArray[np.float64]:
+        """Mean loss of every trial, with that of the trials it continues; NaN if pending or failed.  # (n_trials,)."""
+        return _read_only(self._losses[: len(self._trials)])
+
+    @property
+    def is_finished(self) -> NDArray[np.bool_]:
+        """Which trials have a result, failed ones included.  # (n_trials,)."""
+        return _read_only(self._is_finished[: len(self._trials)])
+
+    @property
+    def is_superseded(self) -> NDArray[np.bool_]:
+        """Which trials a later, successful one continues.  # (n_trials,)."""
+        return _read_only(self._is_superseded[: len(self._trials)])
+
+    @property
+    def finished(self) -> NDArray[np.intp]:
+        """Numbers of the trials with a result, ascending.  # (n_finished,)."""
+        return np.flatnonzero(self.is_finished)
+
+    @property
+    def pending(self) -> tuple[Trial, ...]:
+        """Trials without a result, in the order of their numbers."""
+        return tuple(self._pending.values())
+
+    @property
+    def n_pending(self) -> int:
+        """Number of trials without a result."""
+        return len(self._pending)
+
+    def trial(self, number: int) -> Trial:
+        """Return one trial."""
+        return self._trials[number]
+
+    def observation(self, number: int) -> Observation | None:
+        """Return what came of one trial; None while it is pending."""
+        return self._observations.get(number)
+
+    def observations(self) -> list[Observation]:
+        """Return every observation in the order of trial numbers."""
+        return [self._observations[int(number)] for number in self.finished]
+
+    def predictions(self, number: int) -> Predictions | None:
+        """Fetch what one trial's models predicted; None where it was not kept."""
+        return self._load(number)
+
+    def was_asked(self, config: Config) -> bool:
+        """Tell whether some trial, pending or finished, has this configuration."""
+        return config in self._seen
+
+    @property
+    def n_configs(self) -> int:
+        """Number of different configurations asked so far."""
+        return len(self._seen)
+
+    @property
+    def best(self) -> Observation | None:
+        """The finished trial with the smallest loss, the earliest of equals; None if none succeeded."""
+        return None if self._best is None else self._observations[self._best]
+
+    # ---- growing: for the study alone ---------------------------------------------------------------------------
+
+    def append(self, trial: Trial) -> None:
+        """Add a pending trial; its number must be the next one."""
+        assert trial.number == len(self._trials)
+        if trial.number == len(self._losses):
+            self._grow()
+        self._X[trial.number] = trial.x
+        self._trials.append(trial)
+        self._pending[trial.number] = trial
+        self._seen.setdefault(trial.config, trial.number)
+
+    def finish(self, observation: Observation) -> None:
+        """Turn a pending trial into a finished one."""
+        number = observation.number
+        del self._pending[number]
+        self._observations[number] = observation
+        self._is_finished[number] = True
+        self.n_evaluations += observation.n_evaluations
+        if not observation.is_ok:
+            self.n_failed += 1
+            return
+        chain = observation.losses
+        parent = observation.trial.continues
+        if parent is not None:
+            chain = self._chains.get(parent, self._observations[parent].losses) + chain
+            self._chains[number] = chain
+            self._is_superseded[parent] = True
+        self._losses[number] = math.fsum(chain) / len(chain)
+        self._update_best(number, parent)
+
+    def _update_best(self, number: int, parent: int | None) -> None:
+        if self._best is not None and self._best == parent:
+            usable = np.where(self.is_superseded, np.nan, self.losses)
+            self._best = int(np.nanargmin(usable))
+        elif self._best is None or (self._losses[number], number) < (self._losses[self._best], self._best):
+            self._best = number
+
+    def _grow(self) -> None:
+        n = len(self._losses)
+        self._X = np.concatenate([self._X, np.empty_like(self._X)])
+        self._losses = np.concatenate([self._losses, np.full(n, np.nan)])
+        self._is_finished = np.concatenate([self._is_finished, np.zeros(n, dtype=bool)])
+        self._is_superseded = np.concatenate([self._is_superseded, np.zeros(n, dtype=bool)])
+
+
+def _read_only(view: NDArray[T]) -> NDArray[T]:
+    view = view.view()
+    view.flags.writeable = False
+    return view

@@ -1,0 +1,80 @@
+"""The registry: one row for each named method of the papers, and comitia's own.
+
+A method is four choices: an optimizer, a goal, flags for the resampling (the splitter itself is the user's `cv`) and a
+selection. Adding one is adding a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from comitia.errors import ChoiceError, UnknownName
+from comitia.goals import MeanLoss
+from comitia.optimizers import Grid, RandomSearch, Sobol
+from comitia.seams import Goal, Optimizer, Resampling, Selection
+from comitia.selection import Argmin
+from comitia.space import Space
+
+
+@dataclass(frozen=True)
+class Method:
+    """A name for four choices.
+
+    Raises
+    ------
+    ChoiceError
+        Where choices clash: an optimizer that works by generations with a goal that moves.
+    """
+
+    name: str
+    optimizer: Callable[[Space], Optimizer]
+    summary: str
+    goal: Goal = field(default_factory=MeanLoss)
+    selection: Selection = field(default_factory=Argmin)
+    is_reshuffled: bool = False
+    has_selection_split: bool = False
+    spelling: str = ""
+    """The paper's own spelling."""
+    paper: str = "comitia"
+
+    def __post_init__(self) -> None:
+        if self.goal.moves and getattr(self.optimizer, "needs_generations", False):
+            raise ChoiceError(
+                f"The method {self.name!r} must not combine an optimizer that works by generations with a goal whose "
+                f"values move: got {_name(self.optimizer)} with {_name(self.goal)}. Use a model-based or random "
+                "optimizer, or the goal MeanLoss."
+            )
+
+    def check_resampling(self, resampling: Resampling) -> None:
+        """Refuse a resampling under which the method's trials cannot be compared."""
+        compares = [choice for choice in (self.goal, self.selection) if choice.compares_rows]
+        if compares and resampling.is_reshuffled and not resampling.judges_every_row:
+            raise ChoiceError(
+                f"The method {self.name!r} must judge all trials on the same rows, because {_name(compares[0])} "
+                f"compares them row by row. Got {resampling}, which judges each trial on other rows. Use k-fold "
+                "(cv=5), reshuffled or not, or a hold-out that is not reshuffled."
+            )
+
+
+def _name(choice: object) -> str:
+    return choice.__name__ if isinstance(choice, type) else type(choice).__name__
+
+
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in [
+        Method("rs", RandomSearch, "Random search: uniform draws, return the best.", spelling="RS", paper="T3 C L"),
+        Method("grid", Grid, "A grid of 10 values for each number, return the best.", spelling="grid", paper="T3"),
+        Method("sobol", Sobol, "Sobol points that cover the space evenly, return the best."),
+    ]
+}
+
+
+def get_method(method: str | Method) -> Method:
+    """Look a method up by name, without regard to case; one that is a method already is returned as it is."""
+    if isinstance(method, Method):
+        return method
+    if not isinstance(method, str) or method.lower() not in METHODS:
+        raise UnknownName("method", method, METHODS)
+    return METHODS[method.lower()]

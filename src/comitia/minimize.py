@@ -1,0 +1,62 @@
+"""`minimize`: search any black box in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import Any
+
+from comitia.evaluation import FunctionEvaluator
+from comitia.methods import Method
+from comitia.seams import Store
+from comitia.space import Config
+from comitia.study import Study
+
+
+def minimize(
+    function: Callable[[Config], float],
+    space: Any,
+    *,
+    method: str | Method = "rs",
+    n_trials: int | None = None,
+    time_limit: float | None = None,
+    n_jobs: int | None = None,
+    seed: int | None = None,
+    storage: str | Path | Store | None = None,
+    executor: Executor | None = None,
+    progress: bool = False,
+) -> Study:
+    """Find the configuration at which a function is smallest.
+
+    Parameters
+    ----------
+    function : callable (config) -> float
+        Anything; a call that raises or returns NaN is a failed trial.
+    space : Space, ConfigSpace.ConfigurationSpace, dict or str
+        What to search.
+    method, n_trials, time_limit, n_jobs, seed, storage, executor, progress
+        As for `Study` and `Study.run`.
+
+    Returns
+    -------
+    Study
+        With `best_trial`, `to_frame()` and everything else.
+
+    Examples
+    --------
+    >>> from scipy.stats import uniform
+    >>> from comitia import minimize
+    >>> result = minimize(lambda config: (config["x"] - 1) ** 2, {"x": uniform(-5, 10)}, n_trials=100, seed=0)
+    >>> abs(result.best_trial.config["x"] - 1) < 0.3
+    True
+    """
+    study = Study(space, method, seed=seed, storage=storage)
+    return study.run(
+        FunctionEvaluator(function),
+        n_trials=n_trials,
+        time_limit=time_limit,
+        n_jobs=n_jobs,
+        executor=executor,
+        progress=progress,
+    )

@@ -1,0 +1,41 @@
+"""Random search: uniform over the space, in the logarithm where the space says so (T §3.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from comitia.history import History
+from comitia.optimizers.unseen import Unseen
+from comitia.seams import Ask
+from comitia.seeds import Seeds
+from comitia.space import Space
+
+
+class RandomSearch:
+    """Draw trial `k` from the stream `("random", k)`: one ask for two equals two asks for one."""
+
+    needs_generations = False
+
+    def __init__(self, space: Space) -> None:
+        self._space = space
+
+    def ask(self, history: History, values: NDArray[np.float64], n: int, seeds: Seeds) -> Sequence[Ask]:
+        """See `Optimizer`."""
+        numbers = range(len(history), len(history) + n)
+        if not self._space.is_finite:
+            return [Ask(self._space.sample(1, seeds("random", k))[0]) for k in numbers]
+        unseen = Unseen(self._space, history)
+        found = []
+        for k in numbers:
+            x = unseen.first(self._draws(seeds("random", k)), lambda k=k: seeds("random-rest", k))  # type: ignore[misc]
+            if x is None:
+                break
+            found.append(Ask(x))
+        return found
+
+    def _draws(self, rng: np.random.Generator) -> Iterator[NDArray[np.float64]]:
+        while True:
+            yield self._space.sample(1, rng)[0]

@@ -1,0 +1,61 @@
+"""No proposal twice in finite spaces: pick the first candidate that the history has not seen."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from comitia.history import History
+from comitia.space import Config, Space
+
+MOST_REPEATS = 100
+"""Candidates that may be known already before the rest of a small space is listed instead."""
+MOST_REPEATS_IN_LARGE_SPACE = 10_000
+"""The same where there is no list: a space so lopsided counts as exhausted."""
+
+
+class Unseen:
+    """Keeps track of what one call of `ask` has handed out beside what the history knows."""
+
+    def __init__(self, space: Space, history: History) -> None:
+        self._space = space
+        self._history = history
+        self._new: set[Config] = set()
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether every configuration of a listable space was asked."""
+        everything = self._space.all
+        return everything is not None and self._history.n_configs + len(self._new) >= len(everything)
+
+    def first(
+        self, candidates: Iterable[NDArray[np.float64]], rng: Callable[[], np.random.Generator]
+    ) -> NDArray[np.float64] | None:
+        """Return the first new candidate, else any new point of the space, else None if there is none.
+
+        `rng` makes the generator that picks from the rest of the space; only called if needed.
+        """
+        if self.is_exhausted:
+            return None
+        everything = self._space.all
+        most = MOST_REPEATS if everything is not None else MOST_REPEATS_IN_LARGE_SPACE
+        for x in itertools.islice(candidates, most):
+            if self._add(x):
+                return x
+        if everything is None:
+            return None
+        for index in rng().permutation(len(everything)):
+            if self._add(everything[index]):
+                found: NDArray[np.float64] = everything[index]
+                return found
+        return None
+
+    def _add(self, x: NDArray[np.float64]) -> bool:
+        [config] = self._space.decode(x[None])
+        if self._history.was_asked(config) or config in self._new:
+            return False
+        self._new.add(config)
+        return True

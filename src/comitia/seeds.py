@@ -1,0 +1,64 @@
+"""One seed in, independent named random streams out.
+
+A stream is addressed by a name and non-negative integers, so that trial 37 draws the same numbers whether it
+runs first, last or on another machine, and a new draw in one place moves nothing elsewhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from comitia.errors import ChoiceError
+
+
+@cache
+def _words(name: str) -> tuple[int, int]:
+    """Turn a stream's name into two 32-bit words: the same on every machine, unlike `hash`."""
+    digest = hashlib.blake2b(name.encode(), digest_size=8).digest()
+    return int.from_bytes(digest[:4], "little"), int.from_bytes(digest[4:], "little")
+
+
+@dataclass(frozen=True)
+class Seeds:
+    """The named random streams of one study.
+
+    Parameters
+    ----------
+    seed : int
+        Any non-negative integer. The same seed gives the same streams on every machine.
+
+    Examples
+    --------
+    >>> from comitia.seeds import Seeds
+    >>> seeds = Seeds(0)
+    >>> bool(seeds("splits", 37).random() == seeds("splits", 37).random())
+    True
+    """
+
+    seed: int
+
+    def __post_init__(self) -> None:
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int | np.integer) or self.seed < 0:
+            raise ChoiceError(
+                f"The 'seed' parameter must be an int >= 0. Got {self.seed!r} instead. "
+                "Leave it out to draw a fresh one, which the study records."
+            )
+        object.__setattr__(self, "seed", int(self.seed))
+
+    def __call__(self, name: str, *keys: int) -> np.random.Generator:
+        """Return the stream called `name` with these integer keys, always from its beginning."""
+        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(*_words(name), *keys)))
+
+    def integer(self, name: str, *keys: int) -> int:
+        """Draw one 31-bit integer: what scikit-learn takes as `random_state`."""
+        return int(self(name, *keys).integers(2**31 - 1))
+
+
+def fresh_seed() -> int:
+    """Draw a seed from the operating system, small enough to be typed again by hand."""
+    return secrets.randbelow(2**32)

@@ -1,0 +1,203 @@
+"""Which hyperparameters are active, which configurations are forbidden, which are comparable.
+
+Everything works on the *numbers* of a column (the value of a number, the index of a choice), whole arrays at once.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import ConfigSpace as CS
+import numpy as np
+from numpy.typing import NDArray
+
+from comitia.errors import SpaceError
+from comitia.space.hyperparameters import Array, Hyperparameter
+
+Mask = NDArray[np.bool_]
+Compare = Callable[[Any, Any], Any]
+
+
+@dataclass(frozen=True)
+class Test:
+    """A comparison of one hyperparameter with a number, or of two with each other."""
+
+    column: int
+    compare: Compare
+    operand: Any
+    other: int | None = None
+
+    def holds(self, numbers: Array, active: Mask) -> Mask:
+        """Return where it holds; never where a hyperparameter that it looks at is inactive."""
+        left = numbers[:, self.column]
+        holds = active[:, self.column].copy()
+        if self.other is None:
+            return np.asarray(holds & self.compare(left, self.operand))
+        return np.asarray(holds & active[:, self.other] & self.compare(left, numbers[:, self.other]))
+
+
+@dataclass(frozen=True)
+class Combination:
+    """All (`and`) or any (`or`) of several tests."""
+
+    parts: tuple[Test | Combination, ...]
+    every: bool
+
+    def holds(self, numbers: Array, active: Mask) -> Mask:
+        """Return where it holds."""
+        reduce = np.logical_and.reduce if self.every else np.logical_or.reduce
+        return np.asarray(reduce([part.holds(numbers, active) for part in self.parts]))
+
+
+Rule = Test | Combination
+
+
+def columns_of(rule: Rule) -> set[int]:
+    """Return the columns that a rule looks at."""
+    if isinstance(rule, Test):
+        return {rule.column} if rule.other is None else {rule.column, rule.other}
+    return set().union(*(columns_of(part) for part in rule.parts))
+
+
+def _in(left: Array, values: Array) -> Mask:
+    return np.isin(left, values)
+
+
+_CONDITIONS: dict[type, Compare] = {
+    CS.EqualsCondition: operator.eq,
+    CS.NotEqualsCondition: operator.ne,
+    CS.LessThanCondition: operator.lt,
+    CS.GreaterThanCondition: operator.gt,
+}
+_CLAUSES: dict[type, Compare] = {
+    CS.ForbiddenEqualsClause: operator.eq,
+    CS.ForbiddenLessThanClause: operator.lt,
+    CS.ForbiddenLessThanEqualsClause: operator.le,
+    CS.ForbiddenGreaterThanClause: operator.gt,
+    CS.ForbiddenGreaterThanEqualsClause: operator.ge,
+}
+_RELATIONS: dict[type, Compare] = {
+    CS.ForbiddenEqualsRelation: operator.eq,
+    CS.ForbiddenLessThanRelation: operator.lt,
+    CS.ForbiddenLessThanEqualsRelation: operator.le,
+    CS.ForbiddenGreaterThanRelation: operator.gt,
+    CS.ForbiddenGreaterThanEqualsRelation: operator.ge,
+}
+
+
+def compile_condition(condition: Any, columns: Sequence[Hyperparameter]) -> Rule:
+    """Translate a ConfigSpace condition, nested ones included."""
+    if isinstance(condition, CS.AndConjunction | CS.OrConjunction):
+        parts = tuple(compile_condition(part, columns) for part in condition.components)
+        return Combination(parts, every=isinstance(condition, CS.AndConjunction))
+    index = _index(columns, condition.parent.name)
+    column = columns[index]
+    if isinstance(condition, CS.InCondition):
+        return Test(index, _in, np.array([column.number(value) for value in condition.values]))
+    return Test(index, _CONDITIONS[type(condition)], column.number(condition.value))
+
+
+def compile_forbidden(clause: Any, columns: Sequence[Hyperparameter]) -> Rule:
+    """Translate a ConfigSpace forbidden clause, relation or conjunction."""
+    if isinstance(clause, CS.ForbiddenAndConjunction | CS.ForbiddenOrConjunction):
+        parts = tuple(compile_forbidden(part, columns) for part in clause.components)
+        return Combination(parts, every=isinstance(clause, CS.ForbiddenAndConjunction))
+    if type(clause) in _RELATIONS:
+        return _compile_relation(clause, columns)
+    index = _index(columns, clause.hyperparameter.name)
+    column = columns[index]
+    if isinstance(clause, CS.ForbiddenInClause):
+        return Test(index, _in, np.array([column.number(value) for value in clause.values]))
+    return Test(index, _CLAUSES[type(clause)], column.number(clause.value))
+
+
+def _compile_relation(clause: Any, columns: Sequence[Hyperparameter]) -> Rule:
+    """Translate a relation between two hyperparameters; choices are compared by value, not by index."""
+    from comitia.space.hyperparameters import Choice
+
+    left, right = _index(columns, clause.left.name), _index(columns, clause.right.name)
+    compare = _RELATIONS[type(clause)]
+    a, b = columns[left], columns[right]
+    if not isinstance(a, Choice) and not isinstance(b, Choice):
+        return Test(left, compare, None, other=right)
+    if not isinstance(a, Choice) or not isinstance(b, Choice):
+        raise SpaceError(
+            f"A forbidden relation must compare two numbers or two choices. Got {a.name!r} and {b.name!r} instead. "
+            "Write it as forbidden clauses."
+        )
+    pairs = [
+        Combination((Test(left, operator.eq, float(i)), Test(right, operator.eq, float(j))), every=True)
+        for i, p in enumerate(a.options)
+        for j, q in enumerate(b.options)
+        if compare(p, q)
+    ]
+    never = Test(left, operator.eq, np.nan)
+    return Combination((never, *pairs), every=False)
+
+
+def _index(columns: Sequence[Hyperparameter], name: str) -> int:
+    return next(index for index, column in enumerate(columns) if column.name == name)
+
+
+def in_order_of_dependence(n: int, rules: dict[int, Rule]) -> list[int]:
+    """Sort columns so that parents come before children; raise on a cycle."""
+    order: list[int] = []
+    left = set(range(n))
+    while left:
+        ready = [i for i in sorted(left) if i not in rules or not (columns_of(rules[i]) & left)]
+        if not ready:
+            raise SpaceError(
+                "The conditions of a space must not form a cycle. Got a cycle among hyperparameters "
+                f"number {sorted(left)}. Remove one of their conditions."
+            )
+        order += ready
+        left -= set(ready)
+    return order
+
+
+def activity(numbers: Array, order: Sequence[int], rules: dict[int, Rule]) -> Mask:
+    """Return which hyperparameters are active in each row.  # (n, d)."""
+    active = np.ones(numbers.shape, dtype=bool)
+    for index in order:
+        if index in rules:
+            active[:, index] = rules[index].holds(numbers, active)
+    return active
+
+
+class Branches:
+    """Labels rows by their branch: rows are comparable if and only if their labels are equal (C eq. 8).
+
+    A branch is the values of all active categorical parents, and which children are active where a parent is
+    compared by range. Labels are a fixed function of the row, so those of two calls can be compared.
+    """
+
+    def __init__(self, columns: Sequence[Hyperparameter], rules: dict[int, Rule]) -> None:
+        parents = set().union(*(columns_of(rule) for rule in rules.values())) if rules else set()
+        self._parents = sorted(p for p in parents if columns[p].is_categorical)
+        ranged = parents - set(self._parents)
+        self._children = sorted(c for c, rule in rules.items() if columns_of(rule) & ranged)
+        radices = [int(columns[p].size) + 1 for p in self._parents] + [2] * len(self._children)
+        total = 1
+        factors = []
+        for radix in radices:
+            factors.append(total)
+            total *= radix
+        if total < 2**62:
+            self._factors = np.array(factors, dtype=np.uint64)
+        else:  # too many branches to number: a 64-bit hash of the digits instead
+            self._factors = np.random.default_rng(0).integers(2**63, size=len(radices), dtype=np.uint64) | np.uint64(1)
+
+    def __call__(self, numbers: Array, active: Mask) -> NDArray[np.int64]:
+        """Return one label a row."""
+        digits = np.concatenate(
+            [
+                np.where(active[:, self._parents], numbers[:, self._parents] + 1, 0),
+                active[:, self._children],
+            ],
+            axis=1,
+        ).astype(np.uint64)
+        labels: NDArray[np.uint64] = (digits * self._factors).sum(axis=1, dtype=np.uint64)
+        return labels.astype(np.int64)

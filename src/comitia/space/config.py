@@ -1,0 +1,64 @@
+"""One immutable, hashable assignment of the active hyperparameters.
+
+ConfigSpace's own `Configuration` is hashable *and* mutable, so comitia does not build on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NoReturn
+
+
+class Config(Mapping[str, Any]):
+    """An assignment of values to the active hyperparameters, in the space's order.
+
+    Equal assignments are equal and have equal hashes, so a `Config` can be a dictionary key.
+
+    Examples
+    --------
+    >>> from comitia import Config
+    >>> config = Config({"kernel": "rbf", "C": 1.0})
+    >>> config["C"], config == {"C": 1.0, "kernel": "rbf"}
+    (1.0, True)
+    """
+
+    __slots__ = ("_hash", "_values")
+    _values: dict[str, Any]
+    _hash: int | None
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        object.__setattr__(self, "_values", dict(values))
+        object.__setattr__(self, "_hash", None)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Config):
+            return self._values == other._values
+        return self._values == other
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            items = self._values.items()
+            try:
+                value = hash(frozenset(items))
+            except TypeError:  # a choice such as a list or an array: equal values have equal representations
+                value = hash(frozenset((name, repr(item)) for name, item in items))
+            object.__setattr__(self, "_hash", value)
+        return self._hash  # type: ignore[return-value]
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError("A Config cannot be changed. Make a new one: Config({**config, name: value}).")
+
+    def __reduce__(self) -> tuple[type[Config], tuple[dict[str, Any]]]:
+        return Config, (self._values,)
+
+    def __repr__(self) -> str:
+        return "Config(" + ", ".join(f"{name}={value!r}" for name, value in self._values.items()) + ")"

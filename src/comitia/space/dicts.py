@@ -1,0 +1,126 @@
+"""scikit-learn's way to write a space: a dictionary of lists and SciPy distributions."""
+
+from __future__ import annotations
+
+import json
+from ast import literal_eval
+from collections.abc import Mapping
+from typing import Any
+
+import ConfigSpace as CS
+import numpy as np
+
+from comitia.errors import SpaceError
+
+
+def configspace_from_dict(distributions: Mapping[str, Any]) -> CS.ConfigurationSpace:
+    """Turn `{"C": loguniform(1e-3, 1e3), "kernel": ["rbf", "linear"]}` into a `ConfigurationSpace`.
+
+    `uniform`, `loguniform` and `randint` become reals and integers; any other continuous distribution is encoded by
+    its own quantiles. Lists become categoricals, whatever they hold.
+    """
+    space = CS.ConfigurationSpace()
+    for name, values in distributions.items():
+        if not isinstance(name, str) or not name:
+            raise SpaceError(f"A hyperparameter's name must be a non-empty str. Got {name!r} instead.")
+        space.add(_hyperparameter(name, values))
+    return space
+
+
+def _hyperparameter(name: str, values: Any) -> CS.hyperparameters.Hyperparameter[Any, Any]:
+    if hasattr(values, "ppf") and hasattr(values, "dist"):
+        return _from_distribution(name, values)
+    if isinstance(values, np.ndarray):
+        values = values.tolist()
+    if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__iter__"):
+        raise SpaceError(
+            f"The values of {name!r} must be a list or a SciPy distribution. Got {values!r} instead. "
+            f"For a single value write [{values!r}]."
+        )
+    options = [value.item() if isinstance(value, np.generic) else value for value in values]
+    if not options:
+        raise SpaceError(f"The hyperparameter {name!r} must have at least one value. Got an empty list.")
+    return _from_list(name, options)
+
+
+def _from_list(name: str, options: list[Any]) -> CS.hyperparameters.Hyperparameter[Any, Any]:
+    if all(isinstance(option, str | int | float) for option in options):
+        if len(set(map(repr, options))) < len(options):
+            raise SpaceError(f"The values of {name!r} must be different. Got {options!r} instead.")
+        if len({str(option) for option in options}) == len(options) == len(set(options)):
+            return CS.CategoricalHyperparameter(name, options)
+    labels = [repr(option) for option in options]
+    labels = [label if labels.count(label) == 1 else f"{label} #{number}" for number, label in enumerate(labels)]
+    if all(_is_literal(option) for option in options):
+        return CS.CategoricalHyperparameter(name, labels, meta={"literals": True})
+    return CS.CategoricalHyperparameter(name, labels, meta={"labels": True, "objects": options})
+
+
+def _is_literal(option: Any) -> bool:
+    """Tell whether a value can be read back from its representation: None, tuples and such."""
+    try:
+        return bool(literal_eval(repr(option)) == option)
+    except (ValueError, SyntaxError, TypeError):
+        return False
+
+
+def _from_distribution(name: str, frozen: Any) -> CS.hyperparameters.Hyperparameter[Any, Any]:
+    kind = frozen.dist.name
+    lower, upper = frozen.support()
+    if kind == "randint":
+        return _integer(name, int(lower), int(upper))
+    if hasattr(frozen.dist, "pmf"):
+        raise SpaceError(
+            f"The discrete distribution of {name!r} must be 'randint'. Got {kind!r} instead. "
+            "Write its values as a list."
+        )
+    # ConfigSpace rounds the ends of a range to nine decimals: beyond that the quantiles keep them exact
+    is_exact = np.isfinite([lower, upper]).all() and round(lower, 9) == lower and round(upper, 9) == upper
+    if kind == "uniform" and is_exact:
+        return CS.UniformFloatHyperparameter(name, float(lower), float(upper))
+    if kind in ("loguniform", "reciprocal") and is_exact and lower > 0:
+        return CS.UniformFloatHyperparameter(name, float(lower), float(upper), log=True)
+    recipe = {"name": kind, "args": [float(a) for a in frozen.args], "kwds": dict(frozen.kwds)}
+    return CS.UniformFloatHyperparameter(name, 0.0, 1.0, meta={"scipy": recipe})
+
+
+def _integer(name: str, lower: int, upper: int) -> CS.hyperparameters.Hyperparameter[Any, Any]:
+    if lower == upper:
+        return CS.CategoricalHyperparameter(name, [lower])
+    return CS.UniformIntegerHyperparameter(name, lower, upper)
+
+
+def json_dict(space: CS.ConfigurationSpace) -> dict[str, Any]:
+    """Return ConfigSpace's own JSON dictionary, without what cannot be written or changes between versions."""
+    serialised = space.to_serialized_dict()
+    serialised.pop("python_module_version", None)
+    for hyperparameter in serialised["hyperparameters"]:
+        meta = hyperparameter.get("meta")
+        if meta and "objects" in meta:
+            hyperparameter["meta"] = {key: value for key, value in meta.items() if key != "objects"}
+    plain: dict[str, Any] = json.loads(json.dumps(serialised, default=repr))
+    return plain
+
+
+def configspace_from_json(text: str) -> CS.ConfigurationSpace:
+    """Read what `json_dict` wrote, or a file of ConfigSpace's own `to_json`."""
+    try:
+        read = json.loads(text)
+        for hyperparameter in read["hyperparameters"]:
+            for key in ("choices", "sequence", "default_value", "value"):
+                if key in hyperparameter:
+                    hyperparameter[key] = _tuples(hyperparameter[key], top=key in ("choices", "sequence"))
+        return CS.ConfigurationSpace.from_serialized_dict(read)
+    except Exception as error:
+        raise SpaceError(
+            "A space in JSON must be what Space.to_json or ConfigSpace's to_json writes. "
+            f"Got something that cannot be read: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _tuples(value: Any, top: bool = False) -> Any:
+    """Turn the lists that JSON makes of tuples back, but for the outermost."""
+    if not isinstance(value, list):
+        return value
+    inner = [_tuples(item) for item in value]
+    return inner if top else tuple(inner)

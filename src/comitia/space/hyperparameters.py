@@ -1,0 +1,380 @@
+"""One hyperparameter as a column of [0, 1]: how values and coordinates turn into each other.
+
+Two rules cover every kind. A real maps its range, or the logarithm of it, linearly onto [0, 1]. A hyperparameter
+with `k` values gives each of them its own bin and its coordinate is the middle of that bin: equal bins for
+categories, ordinals and integers (coordinate `(i + 1/2) / k`), bins that are equal in the logarithm from `v - 1/2` to
+`v + 1/2` for log integers. So uniform points of [0, 1] become uniform values, and rounding is "to the nearest".
+
+Reals carry ten significant digits: then `decode(encode(config)) == config` holds exactly, and people can read them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import ConfigSpace as CS
+import numpy as np
+from numpy.typing import NDArray
+
+from comitia.errors import SpaceError
+
+Array = NDArray[np.float64]
+
+SIGNIFICANT_DIGITS = 10
+STEP = 0.1
+"""Step of a real towards a neighbour, in the encoded range; T §5.3.2 has a fixed step and names no size."""
+
+
+class Frozen(Protocol):
+    """What is used of a frozen SciPy distribution."""
+
+    def ppf(self, q: Array) -> Array:
+        """Return quantiles."""
+
+    def cdf(self, x: Array) -> Array:
+        """Return probabilities."""
+
+
+class Hyperparameter(Protocol):
+    """A column of the encoded space."""
+
+    @property
+    def name(self) -> str:
+        """The hyperparameter's name."""
+
+    @property
+    def size(self) -> float:
+        """Number of values; infinite for a real."""
+
+    @property
+    def is_categorical(self) -> bool:
+        """Whether values have no order: distance 0 if equal, 1 if not."""
+
+    def warp(self, u: Array) -> Array:
+        """Turn uniform numbers into coordinates that follow the hyperparameter's own distribution."""
+
+    def snap(self, x: Array) -> Array:
+        """Move coordinates to those of the nearest valid values."""
+
+    def numbers(self, x: Array) -> Array:
+        """Return what conditions compare: the value of a number, the index of a choice."""
+
+    def number(self, value: Any) -> float:
+        """Return the number that conditions compare for one value; NaN where it has none."""
+
+    def values(self, x: Array) -> list[Any]:
+        """Return the values at coordinates."""
+
+    def coordinate(self, value: Any) -> float:
+        """Return the coordinate of a value; raise `SpaceError` if it is outside."""
+
+    def neighbours(self, x: Array, step: float) -> list[Array]:
+        """Return arrays shaped like `x`: one step each; NaN where there is no such neighbour."""
+
+    def grid(self, levels: int) -> Array:
+        """Return up to `levels` coordinates that cover the range, all of them if there are fewer."""
+
+
+@dataclass(frozen=True)
+class Real:
+    """A real in [lower, upper], linear or logarithmic, or the quantiles of a distribution."""
+
+    name: str
+    lower: float
+    upper: float
+    log: bool = False
+    shape: Frozen | None = field(default=None, repr=False)
+    """Distribution of the coordinate (ConfigSpace's normal and beta); None is uniform."""
+    quantiles: Frozen | None = field(default=None, repr=False)
+    """A distribution whose probabilities are the coordinates: any SciPy distribution of a user's dict."""
+    size: float = math.inf
+    is_categorical: bool = False
+
+    def warp(self, u: Array) -> Array:
+        """See `Hyperparameter`."""
+        return u if self.shape is None else np.clip(self.shape.ppf(u), 0.0, 1.0)
+
+    def snap(self, x: Array) -> Array:
+        """See `Hyperparameter`."""
+        return np.clip(x, 0.0, 1.0)
+
+    def numbers(self, x: Array) -> Array:
+        """See `Hyperparameter`."""
+        x = np.clip(x, 0.0, 1.0)
+        if self.quantiles is not None:
+            # the tails' ends are infinite for most distributions
+            return np.asarray(self.quantiles.ppf(np.clip(x, 1e-9, 1 - 1e-9)), dtype=np.float64)
+        if self.log:
+            low, high = math.log(self.lower), math.log(self.upper)
+            values = np.exp(low + x * (high - low))
+        else:
+            values = self.lower + x * (self.upper - self.lower)
+        return np.clip(values, self.lower, self.upper)
+
+    def number(self, value: Any) -> float:
+        """See `Hyperparameter`."""
+        return float(value)
+
+    def values(self, x: Array) -> list[Any]:
+        """See `Hyperparameter`."""
+        rounded = (float(f"{value:.{SIGNIFICANT_DIGITS}g}") for value in self.numbers(x).tolist())
+        return [min(max(value, self.lower), self.upper) for value in rounded]
+
+    def coordinate(self, value: Any) -> float:
+        """See `Hyperparameter`."""
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = math.nan
+        if not self.lower <= number <= self.upper:
+            raise _outside(self.name, f"a number in [{self.lower:g}, {self.upper:g}]", value)
+        if self.quantiles is not None:
+            return float(self.quantiles.cdf(np.asarray(number)))
+        if self.log:
+            span = math.log(self.upper) - math.log(self.lower)
+            return min(max((math.log(number) - math.log(self.lower)) / span, 0.0), 1.0)
+        return (number - self.lower) / (self.upper - self.lower)
+
+    def neighbours(self, x: Array, step: float) -> list[Array]:
+        """See `Hyperparameter`. A step that would leave the range stops at its end."""
+        moved = [np.clip(x + direction * step, 0.0, 1.0) for direction in (-1, 1)]
+        return [np.where(y == x, np.nan, y) for y in moved]
+
+    def grid(self, levels: int) -> Array:
+        """See `Hyperparameter`."""
+        return np.linspace(0.0, 1.0, levels) if levels > 1 else np.array([0.5])
+
+
+@dataclass(frozen=True)
+class Integer:
+    """An integer in {lower, ..., upper}, linear or logarithmic."""
+
+    name: str
+    lower: int
+    upper: int
+    log: bool = False
+    shape: Frozen | None = field(default=None, repr=False)
+    is_categorical: bool = False
+
+    @property
+    def size(self) -> float:
+        """See `Hyperparameter`."""
+        return self.upper - self.lower + 1
+
+    def warp(self, u: Array) -> Array:
+        """See `Hyperparameter`."""
+        return u if self.shape is None else np.clip(self.shape.ppf(u), 0.0, 1.0)
+
+    def _log_edges(self) -> tuple[float, float]:
+        return math.log(self.lower - 0.5), math.log(self.upper + 0.5)
+
+    def numbers(self, x: Array) -> Array:
+        """See `Hyperparameter`."""
+        x = np.clip(x, 0.0, 1.0)
+        if self.log:
+            low, high = self._log_edges()
+            values = np.rint(np.exp(low + x * (high - low)))
+        else:
+            values = self.lower + np.floor(x * self.size)
+        return np.clip(values, self.lower, self.upper)
+
+    def _coordinates(self, numbers: Array) -> Array:
+        if self.log:
+            low, high = self._log_edges()
+            return np.asarray((np.log(numbers) - low) / (high - low))
+        return np.asarray((numbers - self.lower + 0.5) / self.size)
+
+    def snap(self, x: Array) -> Array:
+        """See `Hyperparameter`."""
+        return self._coordinates(self.numbers(x))
+
+    def number(self, value: Any) -> float:
+        """See `Hyperparameter`."""
+        return float(value)
+
+    def values(self, x: Array) -> list[Any]:
+        """See `Hyperparameter`."""
+        return [int(value) for value in self.numbers(x).tolist()]
+
+    def coordinate(self, value: Any) -> float:
+        """See `Hyperparameter`."""
+        try:
+            is_whole = float(value) == int(value)
+        except (TypeError, ValueError, OverflowError):
+            is_whole = False
+        if not is_whole or not self.lower <= int(value) <= self.upper:
+            raise _outside(self.name, f"an int in {{{self.lower}, ..., {self.upper}}}", value)
+        return float(self._coordinates(np.asarray(float(value))))
+
+    def neighbours(self, x: Array, step: float) -> list[Array]:
+        """See `Hyperparameter`: plus and minus one, whatever the step of reals."""
+        numbers = self.numbers(x)
+        found = []
+        for direction in (-1, 1):
+            moved = numbers + direction
+            inside = (moved >= self.lower) & (moved <= self.upper)
+            found.append(np.where(inside, self._coordinates(np.where(inside, moved, numbers)), np.nan))
+        return found
+
+    def grid(self, levels: int) -> Array:
+        """See `Hyperparameter`."""
+        if self.size <= levels:
+            return self._coordinates(np.arange(self.lower, self.upper + 1, dtype=np.float64))
+        return np.unique(self.snap(np.linspace(0.0, 1.0, levels) if levels > 1 else np.array([0.5])))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A categorical (no order), an ordinal (ordered) or a constant (one value)."""
+
+    name: str
+    options: tuple[Any, ...]
+    ordered: bool = False
+    weights: tuple[float, ...] | None = None
+
+    @property
+    def is_categorical(self) -> bool:
+        """See `Hyperparameter`."""
+        return not self.ordered
+
+    @property
+    def size(self) -> float:
+        """See `Hyperparameter`."""
+        return len(self.options)
+
+    def warp(self, u: Array) -> Array:
+        """See `Hyperparameter`."""
+        if self.weights is None:
+            return u
+        ends = np.cumsum(self.weights) / np.sum(self.weights)
+        index = np.minimum(np.searchsorted(ends, u, side="right"), len(self.options) - 1)
+        return np.asarray((index + 0.5) / len(self.options))
+
+    def numbers(self, x: Array) -> Array:
+        """See `Hyperparameter`."""
+        k = len(self.options)
+        return np.clip(np.floor(x * k), 0, k - 1)
+
+    def snap(self, x: Array) -> Array:
+        """See `Hyperparameter`."""
+        return np.asarray((self.numbers(x) + 0.5) / len(self.options))
+
+    def number(self, value: Any) -> float:
+        """See `Hyperparameter`."""
+        return float(self.options.index(value)) if value in self.options else math.nan
+
+    def values(self, x: Array) -> list[Any]:
+        """See `Hyperparameter`."""
+        return [self.options[index] for index in self.numbers(x).astype(int).tolist()]
+
+    def coordinate(self, value: Any) -> float:
+        """See `Hyperparameter`."""
+        for index, option in enumerate(self.options):
+            if _same(option, value):
+                return (index + 0.5) / len(self.options)
+        raise _outside(self.name, "one of " + ", ".join(map(repr, self.options)), value)
+
+    def neighbours(self, x: Array, step: float) -> list[Array]:
+        """See `Hyperparameter`: every other value, or for an ordinal the values before and after."""
+        k = len(self.options)
+        index = self.numbers(x)
+        moves = (-1, 1) if self.ordered else range(1, k)
+        found = []
+        for move in moves:
+            moved = index + move
+            moved = np.where((moved >= 0) & (moved < k), moved, np.nan) if self.ordered else moved % k
+            found.append((moved + 0.5) / k)
+        return found
+
+    def grid(self, levels: int) -> Array:
+        """See `Hyperparameter`: a choice is never thinned out."""
+        k = len(self.options)
+        return np.asarray((np.arange(k) + 0.5) / k)
+
+
+def _same(option: Any, value: Any) -> bool:
+    """Compare by identity, then by value; `True` and `1` are different choices."""
+    if option is value:
+        return True
+    if isinstance(option, bool) != isinstance(value, bool):
+        return False
+    try:
+        return bool(option == value)
+    except (TypeError, ValueError):  # arrays and other objects whose comparison is not a truth value
+        return False
+
+
+def _outside(name: str, expected: str, got: object) -> SpaceError:
+    return SpaceError(f"The hyperparameter {name!r} must be {expected}. Got {got!r} instead.")
+
+
+def compile_hyperparameter(hyperparameter: CS.hyperparameters.Hyperparameter[Any, Any]) -> Hyperparameter:
+    """Translate a ConfigSpace hyperparameter."""
+    name = hyperparameter.name
+    meta = dict(hyperparameter.meta or {})
+    match hyperparameter:
+        case CS.UniformFloatHyperparameter():
+            if "scipy" in meta:
+                return _quantile(name, meta["scipy"])
+            return Real(name, hyperparameter.lower, hyperparameter.upper, hyperparameter.log)
+        case CS.NormalFloatHyperparameter() | CS.BetaFloatHyperparameter():
+            real = hyperparameter
+            return Real(name, real.lower, real.upper, real.log, shape=_shape(real))
+        case CS.UniformIntegerHyperparameter():
+            return Integer(name, int(hyperparameter.lower), int(hyperparameter.upper), hyperparameter.log)
+        case CS.NormalIntegerHyperparameter() | CS.BetaIntegerHyperparameter():
+            integer = hyperparameter
+            return Integer(name, int(integer.lower), int(integer.upper), integer.log, shape=_shape(integer))
+        case CS.CategoricalHyperparameter():
+            weights = hyperparameter.weights
+            options = _options(meta, hyperparameter.choices)
+            return Choice(name, options, weights=None if weights is None else tuple(weights))
+        case CS.OrdinalHyperparameter():
+            return Choice(name, tuple(hyperparameter.sequence), ordered=True)
+        case CS.Constant():
+            return Choice(name, (hyperparameter.value,))
+    raise SpaceError(
+        f"The hyperparameter {name!r} must be a ConfigSpace float, integer, categorical, ordinal or constant. "
+        f"Got {type(hyperparameter).__name__} instead."
+    )
+
+
+def _options(meta: dict[Any, Any], choices: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the values behind the labels that `from_dict` writes for what JSON cannot hold."""
+    from ast import literal_eval
+
+    if "objects" in meta:
+        return tuple(meta["objects"])
+    if meta.get("literals"):
+        return tuple(literal_eval(label) for label in choices)
+    if meta.get("labels"):
+        raise SpaceError(
+            "The values of this hyperparameter are objects that JSON cannot hold, only their labels were kept: "
+            f"{', '.join(choices)}. Build the space again in Python instead of reading it from JSON."
+        )
+    return tuple(choices)
+
+
+def _shape(h: Any) -> Frozen:
+    """Return the distribution of the coordinate of ConfigSpace's normal and beta hyperparameters."""
+    from scipy import stats
+
+    if isinstance(h, CS.BetaFloatHyperparameter | CS.BetaIntegerHyperparameter):
+        frozen: Frozen = stats.beta(h.alpha, h.beta)
+        return frozen
+    low, high, mean = (math.log(v) if h.log else v for v in (h.lower, h.upper, h.mu))
+    loc, scale = (mean - low) / (high - low), h.sigma / (high - low)
+    truncated: Frozen = stats.truncnorm((0 - loc) / scale, (1 - loc) / scale, loc=loc, scale=scale)
+    return truncated
+
+
+def _quantile(name: str, recipe: dict[str, Any]) -> Hyperparameter:
+    """Rebuild a SciPy distribution from its name and arguments."""
+    from scipy import stats
+
+    frozen = getattr(stats, recipe["name"])(*recipe["args"], **recipe["kwds"])
+    lower, upper = (float(end) for end in frozen.support())
+    return Real(name, lower, upper, quantiles=frozen)

@@ -1,0 +1,311 @@
+"""`Space`: a ConfigSpace `ConfigurationSpace` compiled to arrays.
+
+A configuration is a row of [0, 1]^d, inactive hyperparameters included (their coordinates are whatever was sampled,
+so that the "no imputation" ablation is possible), or a `Config`, which holds the active ones alone.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any, Literal
+
+import ConfigSpace as CS
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from comitia.errors import SpaceError, UnknownName
+from comitia.space.conditions import (
+    Branches,
+    Mask,
+    activity,
+    compile_condition,
+    compile_forbidden,
+    in_order_of_dependence,
+)
+from comitia.space.config import Config
+from comitia.space.dicts import configspace_from_dict, configspace_from_json, json_dict
+from comitia.space.hyperparameters import STEP, Array, compile_hyperparameter
+from comitia.space.neighbours import one_exchange
+
+MOST_GRID_POINTS = 1_000_000
+SAMPLING_ROUNDS = 200
+"""Rounds of rejection before forbidden clauses are said to leave nothing."""
+
+
+class Space:
+    """A search space, vectorised over rows.
+
+    Parameters
+    ----------
+    definition : ConfigSpace.ConfigurationSpace, mapping or Space
+        A ConfigSpace space with conditions and forbidden clauses, or scikit-learn's dictionary of lists and SciPy
+        distributions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.stats import loguniform
+    >>> from comitia import Space
+    >>> space = Space({"C": loguniform(1e-3, 1e3), "kernel": ["rbf", "linear"]})
+    >>> X = space.sample(2, np.random.default_rng(0))
+    >>> space.decode(X)[0]
+    Config(C=6.634932774, kernel='rbf')
+    """
+
+    def __init__(self, definition: CS.ConfigurationSpace | Mapping[str, Any] | Space) -> None:
+        if isinstance(definition, Space):
+            definition = definition.configspace
+        if not isinstance(definition, CS.ConfigurationSpace):
+            if not isinstance(definition, Mapping):
+                raise SpaceError(
+                    "A space must be a ConfigSpace ConfigurationSpace, a Space or a dict of lists and SciPy "
+                    f"distributions. Got {type(definition).__name__} instead."
+                )
+            definition = configspace_from_dict(definition)
+        if not len(definition):
+            raise SpaceError("A space must have at least one hyperparameter. Got none.")
+        self.configspace: CS.ConfigurationSpace = definition
+        self.columns = [compile_hyperparameter(h) for h in definition.values()]
+        self.names = [column.name for column in self.columns]
+        self._index = {name: index for index, name in enumerate(self.names)}
+        self._rules = {self._index[c.child.name]: compile_condition(c, self.columns) for c in definition.conditions}
+        self._order = in_order_of_dependence(len(self.columns), self._rules)
+        self._forbidden = [compile_forbidden(c, self.columns) for c in definition.forbidden_clauses]
+        self._branches = Branches(self.columns, self._rules)
+
+    # ---- what it is -------------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        """Return the number of hyperparameters, active or not."""
+        return len(self.columns)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Space) and json_dict(self.configspace) == json_dict(other.configspace)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.names))
+
+    def __repr__(self) -> str:
+        return f"Space({', '.join(self.names)})"
+
+    @property
+    def has_conditions(self) -> bool:
+        """Whether some hyperparameter is not always active."""
+        return bool(self._rules)
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether there is no real among the hyperparameters."""
+        return all(math.isfinite(column.size) for column in self.columns)
+
+    @property
+    def is_categorical(self) -> NDArray[np.bool_]:
+        """Which columns have values without an order.  # (d,)."""
+        return np.array([column.is_categorical for column in self.columns])
+
+    def to_json(self) -> str:
+        """Write the space as ConfigSpace's JSON."""
+        return json.dumps(json_dict(self.configspace))
+
+    @classmethod
+    def from_json(cls, text: str) -> Space:
+        """Read a space that `to_json`, or ConfigSpace itself, wrote."""
+        return cls(configspace_from_json(text))
+
+    # ---- values and coordinates -------------------------------------------------------------------------------
+
+    def from_uniform(self, U: ArrayLike) -> Array:
+        """Turn uniform points of [0, 1]^d into configurations that follow the space's distributions.  # (n, d)."""
+        U = self._rows(U)
+        return np.column_stack([c.snap(c.warp(U[:, j])) for j, c in enumerate(self.columns)])
+
+    def snap(self, X: ArrayLike) -> Array:
+        """Move every coordinate to that of the nearest valid value.  # (n, d)."""
+        X = self._rows(X)
+        return np.column_stack([column.snap(X[:, j]) for j, column in enumerate(self.columns)])
+
+    def _numbers(self, X: Array) -> Array:
+        return np.column_stack([column.numbers(X[:, j]) for j, column in enumerate(self.columns)])
+
+    def decode(self, X: ArrayLike) -> list[Config]:
+        """Return the configuration of each row, active hyperparameters only."""
+        X = self._rows(X)
+        active = self.active(X)
+        values: list[list[Any]] = []
+        for j, column in enumerate(self.columns):
+            if active[:, j].all():
+                values.append(column.values(X[:, j]))
+            else:  # decode only what is active: formatting reals is the costly part
+                some = np.empty(len(X), dtype=object)
+                decoded = column.values(X[active[:, j], j])
+                some[active[:, j]] = np.fromiter(decoded, dtype=object, count=len(decoded))
+                values.append(some.tolist())
+        return [
+            Config({name: v for name, v, is_on in zip(self.names, row, on, strict=True) if is_on})
+            for row, on in zip(zip(*values, strict=True), active.tolist(), strict=True)
+        ]
+
+    def encode(self, configs: Iterable[Mapping[str, Any]]) -> Array:
+        """Return the row of each configuration; inactive hyperparameters are in the middle.  # (n, d).
+
+        Raises
+        ------
+        SpaceError
+            If a value is outside its range, a hyperparameter is missing, or one is given that is inactive.
+        UnknownName
+            If a hyperparameter is not in the space.
+        """
+        configs = list(configs)
+        X = np.full((len(configs), len(self.columns)), 0.5)
+        for row, config in zip(X, configs, strict=True):
+            for name, value in config.items():
+                if name not in self._index:
+                    raise UnknownName("hyperparameter", name, self.names)
+                index = self._index[name]
+                row[index] = self.columns[index].coordinate(value)
+        self._check_given(X, configs)
+        return X
+
+    def _check_given(self, X: Array, configs: list[Mapping[str, Any]]) -> None:
+        """Refuse configurations that lack an active hyperparameter, have an inactive one, or are forbidden."""
+        for config, active in zip(configs, self.active(X), strict=True):
+            expected = {name for name, is_on in zip(self.names, active, strict=True) if is_on}
+            if missing := sorted(expected - set(config)):
+                raise SpaceError(
+                    f"A configuration must have a value for every active hyperparameter. Got {dict(config)!r} "
+                    f"without {', '.join(missing)}."
+                )
+            if extra := sorted(set(config) - expected):
+                raise SpaceError(
+                    f"A configuration must not have values for inactive hyperparameters. Got {dict(config)!r}, where "
+                    f"{', '.join(extra)} cannot be active. Leave it out."
+                )
+        if len(configs) and not (allowed := self.is_allowed(X)).all():
+            first = configs[int(np.argmin(allowed))]
+            raise SpaceError(f"A configuration must not be forbidden. Got {dict(first)!r}, which the space forbids.")
+
+    # ---- structure --------------------------------------------------------------------------------------------
+
+    def active(self, X: ArrayLike) -> Mask:
+        """Return which hyperparameters are active in each row.  # (n, d)."""
+        X = self._rows(X)
+        if not self._rules:
+            return np.ones(X.shape, dtype=bool)
+        return activity(self._numbers(X), self._order, self._rules)
+
+    def is_allowed(self, X: ArrayLike) -> Mask:
+        """Return which rows no forbidden clause excludes.  # (n,)."""
+        X = self._rows(X)
+        allowed = np.ones(len(X), dtype=bool)
+        if self._forbidden:
+            numbers = self._numbers(X)
+            active = activity(numbers, self._order, self._rules)
+            for rule in self._forbidden:
+                allowed &= ~rule.holds(numbers, active)
+        return allowed
+
+    def impute(self, X: ArrayLike, *, to: Literal["middle", "default"] = "middle") -> Array:
+        """Set inactive hyperparameters to the middle of their range or to their default (C §III-A).  # (n, d).
+
+        The "no imputation" ablation is not to call it.
+        """
+        X = self._rows(X)
+        filler = np.full(len(self.columns), 0.5) if to == "middle" else self.defaults
+        return np.where(self.active(X), X, filler)
+
+    @cached_property
+    def defaults(self) -> Array:
+        """Coordinates of every hyperparameter's default, active or not.  # (d,)."""
+        found = []
+        for column, hyperparameter in zip(self.columns, self.configspace.values(), strict=True):
+            default = hyperparameter.default_value
+            meta = hyperparameter.meta or {}
+            if "scipy" in meta:
+                found.append(0.5)
+            elif meta.get("literals") or "objects" in meta:
+                assert isinstance(hyperparameter, CS.CategoricalHyperparameter)
+                found.append(float(column.grid(1)[list(hyperparameter.choices).index(default)]))
+            else:
+                found.append(column.coordinate(default))
+        return np.array(found)
+
+    @property
+    def default(self) -> Config:
+        """The configuration in which every active hyperparameter has its default."""
+        return self.decode(self.defaults[None])[0]
+
+    def branches(self, X: ArrayLike) -> NDArray[np.int64]:
+        """Return a label for each row: equal labels if and only if the rows are comparable.  # (n,)."""
+        X = self._rows(X)
+        if not self._rules:
+            return np.zeros(len(X), dtype=np.int64)
+        numbers = self._numbers(X)
+        return self._branches(numbers, activity(numbers, self._order, self._rules))
+
+    def neighbours(self, X: ArrayLike, *, step: float = STEP) -> tuple[Array, NDArray[np.intp]]:
+        """Return the allowed one-exchange neighbours of each row and the row each belongs to (T eq. 5.8)."""
+        X = self._rows(X)
+        found, origin = one_exchange(X, self.active(X), self.columns, step)
+        allowed = self.is_allowed(found)
+        return found[allowed], origin[allowed]
+
+    # ---- points -----------------------------------------------------------------------------------------------
+
+    def sample(self, n: int, rng: np.random.Generator) -> Array:
+        """Draw `n` configurations that are not forbidden.  # (n, d)."""
+        X = self.from_uniform(rng.random((n, len(self.columns))))
+        if not self._forbidden:
+            return X
+        kept = X[self.is_allowed(X)]
+        for _ in range(SAMPLING_ROUNDS):
+            if len(kept) >= n:
+                return kept[:n]
+            more = self.from_uniform(rng.random((max(n, 100), len(self.columns))))
+            kept = np.concatenate([kept, more[self.is_allowed(more)]])
+        raise SpaceError(
+            f"Forbidden clauses must leave something to sample. Got {len(kept)} allowed configurations in "
+            f"{SAMPLING_ROUNDS * max(n, 100)} draws. Loosen them, or make impossible values impossible by conditions."
+        )
+
+    def grid(self, levels: int = 10, *, most: int = MOST_GRID_POINTS) -> Array:
+        """Return every allowed combination of up to `levels` values for each *active* hyperparameter.  # (n, d).
+
+        Choices are never thinned out. Inactive coordinates are in the middle, so no configuration appears twice.
+        """
+        X = np.full((1, len(self.columns)), 0.5)
+        for j in self._order:
+            values = self.columns[j].grid(levels)
+            active = self.active(X)[:, j]
+            n_rows = int(active.sum()) * len(values) + int((~active).sum())
+            if n_rows > most:
+                raise SpaceError(
+                    f"A grid must have at most {most:,} points. Got more than that with {levels} levels for each of "
+                    f"{len(self)} hyperparameters. Use fewer levels, or 'rs' or 'sobol'."
+                )
+            expanded = np.repeat(X[active], len(values), axis=0)
+            expanded[:, j] = np.tile(values, int(active.sum()))
+            X = np.concatenate([expanded, X[~active]])
+        return X[self.is_allowed(X)]
+
+    @cached_property
+    def all(self) -> Array | None:
+        """Every configuration of a small finite space; None where there are too many to list.  # (n, d)."""
+        if not self.is_finite:
+            return None
+        try:
+            return self.grid(MOST_GRID_POINTS, most=100_000)
+        except SpaceError:
+            return None
+
+    def _rows(self, X: ArrayLike) -> Array:
+        X = np.asarray(X, dtype=np.float64)
+        if X.ndim != 2 or X.shape[1] != len(self.columns):
+            raise SpaceError(
+                f"Coordinates must be an array of shape (n, {len(self.columns)}). Got shape {X.shape} instead."
+            )
+        if not np.isfinite(X).all():
+            raise SpaceError("Coordinates must be finite numbers in [0, 1]. Got NaN or infinity.")
+        return X

@@ -1,0 +1,76 @@
+"""`sklearn-cash` (T Table 5.1, C §V): nine learners, 13 hyperparameters and the choice of the learner."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ConfigSpace as CS
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from comitia.space import Config
+from comitia.spaces.learners import Recipe, choice, integer, log_real, space_of, standardised
+
+LEARNERS = ["knn", "svm", "linsvm", "dt", "rf", "adab", "gnb", "lda", "qda"]
+
+
+def _tree(prefix: str) -> list[Any]:
+    return [
+        integer(f"{prefix}:max_depth", 1, 10),
+        integer(f"{prefix}:min_samples_split", 2, 100),
+        integer(f"{prefix}:min_samples_leaf", 2, 100),
+    ]
+
+
+def _space(n_features: int | None) -> CS.ConfigurationSpace:
+    """T Table 5.1. The width tau is `gamma`; QDA's constant c in [1e-3, 1e3] is translated in `build_cash`."""
+    learner = choice("learner", LEARNERS)
+    hyperparameters = [
+        integer("knn:n_neighbors", 1, 30),
+        log_real("svm:C", 1e-5, 1e5),
+        log_real("svm:gamma", 1e-5, 1e5),
+        log_real("linsvm:C", 1e-5, 1e5),
+        *_tree("dt"),
+        integer("rf:n_estimators", 1, 30),
+        *_tree("rf"),
+        integer("adab:n_estimators", 1, 30),
+        log_real("qda:c", 1e-3, 1e3),
+    ]
+    conditions = [CS.EqualsCondition(h, learner, h.name.split(":")[0]) for h in hyperparameters]
+    return space_of(learner, *hyperparameters, *conditions)
+
+
+def build_cash(config: Config, random_state: int) -> Any:
+    """Build the chosen learner; those that depend on the scale get standardised columns.
+
+    scikit-learn refuses a QDA `reg_param` above 1, so the paper's c becomes `c / (1 + c)`: the covariance
+    `(1 - r) S + r I` is then proportional to `S + c I`.
+    """
+    name = config["learner"]
+    own = {key.split(":")[1]: value for key, value in config.items() if ":" in key}
+    match name:
+        case "knn":
+            return standardised(KNeighborsClassifier(**own))
+        case "svm":
+            return standardised(SVC(**own, random_state=random_state))
+        case "linsvm":
+            return standardised(LinearSVC(**own, random_state=random_state))
+        case "dt":
+            return DecisionTreeClassifier(**own, random_state=random_state)
+        case "rf":
+            return RandomForestClassifier(**own, random_state=random_state)
+        case "adab":
+            return AdaBoostClassifier(**own, random_state=random_state)
+        case "gnb":
+            return GaussianNB()
+        case "lda":
+            return LinearDiscriminantAnalysis()
+        case _:
+            return standardised(QuadraticDiscriminantAnalysis(reg_param=own["c"] / (1 + own["c"])))
+
+
+RECIPES = [Recipe("sklearn-cash", _space, build_cash, "classification", "T5 C", "Nine learners and their tuning.")]

@@ -1,0 +1,570 @@
+"""`Study`: the loop. History, method and store; the only module that knows every seam.
+
+One call of `ask` is one record in the store, however many points it gave, so a crash cannot cut a batch in two. A trial
+without a result is submitted again under its own number, hence with its own splits, when the study is opened again.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import os
+import platform
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    wait,
+)
+from contextlib import ExitStack
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from comitia.budget import Budget, Meter
+from comitia.errors import (
+    ChoiceError,
+    ExecutionError,
+    ExhaustedError,
+    StoreMismatch,
+    TellError,
+    TrialCrashed,
+    TrialMemory,
+    TrialTimeout,
+)
+from comitia.evaluation import failed, metrics_of
+from comitia.execution import Serial, Workers
+from comitia.history import History, Observation, Predictions, Status, Trial
+from comitia.interrupts import held_back
+from comitia.methods import Method, get_method
+from comitia.seams import Ask, Evaluator, Member, Store
+from comitia.seeds import Seeds, fresh_seed
+from comitia.selection import nothing_found
+from comitia.space import Config, Space
+from comitia.spaces import get_space
+from comitia.store import make_store
+
+if TYPE_CHECKING:
+    import pandas as pd  # imported where it is used: it would be most of comitia's import time
+
+log = logging.getLogger("comitia")
+Callback = Callable[["Study", Observation], object]
+Result = tuple[Observation, Predictions | None]
+
+
+class Study:
+    """A search: what was tried, what came of it, and what to try next.
+
+    Parameters
+    ----------
+    space : Space, ConfigSpace.ConfigurationSpace, dict or str
+        What to search; a string names a ready-made space. May be left out when `storage` holds a study.
+    method : str or Method
+        A row of the registry, see `comitia.methods`.
+    seed : int, optional
+        The same seed and data give the same study. Drawn and recorded if not given.
+    storage : str, Path or Store, optional
+        Path of one SQLite file; opening it again resumes. In memory if not given.
+
+    Examples
+    --------
+    >>> from comitia import Study
+    >>> study = Study({"x": [1, 2, 3]}, method="grid", seed=0)
+    >>> for _ in range(3):
+    ...     [trial] = study.ask()
+    ...     study.tell(trial, (trial.config["x"] - 2) ** 2)
+    >>> study.best_trial.config
+    Config(x=2)
+    """
+
+    def __init__(
+        self,
+        space: Any = None,
+        method: str | Method = "rs",
+        *,
+        seed: int | None = None,
+        storage: str | Path | Store | None = None,
+    ) -> None:
+        self.method = get_method(method)
+        given = None if space is None else _make_space(space)
+        if seed is not None:
+            Seeds(seed)  # refuses what is not a seed before a file is made
+        self.store: Store = make_store(storage)
+        header = self._header(given, seed)
+        self.space = given if given is not None else Space.from_json(header["space"])
+        self.seeds = Seeds(header["seed"])
+        self.stop_reason: str | None = None
+        self._optimizer = self.method.optimizer(self.space)
+        self._is_stopped = False
+        self._outbox: list[Result] = []  # results that the store could not take yet
+        self.history = History(len(self.space), self._load_predictions)
+        trials, observations = self.store.read(self.space.decode)
+        for trial in trials:
+            self.history.append(trial)
+        for observation in observations:
+            self.history.finish(observation)
+        self._n_batches = trials[-1].batch + 1 if trials else 0
+        self._waiting = {trial.number: trial for trial in self.history.pending}  # asked, in nobody's hands
+        if trials:
+            log.info("resuming with %d trials, %d of them finished", len(trials), len(observations))
+
+    def _header(self, space: Space | None, seed: int | None) -> dict[str, Any]:
+        """Read what the record says of its study and compare, or write it if the record is new."""
+        data = self.store.get("study")
+        if data is None:
+            if space is None:
+                raise ChoiceError("A new study needs a space. Got none, and the storage holds no study.")
+            header = {
+                "space": space.to_json(),
+                "method": self.method.name,
+                "seed": fresh_seed() if seed is None else int(seed),
+                "versions": _versions(),
+            }
+            self.store.put("study", json.dumps(header).encode())
+            return header
+        header = json.loads(data)
+        if space is not None and json.loads(header["space"]) != json.loads(space.to_json()):
+            there = ", ".join(h["name"] for h in json.loads(header["space"])["hyperparameters"])
+            raise self._mismatch("space", f"one over {there}", f"{space} with its ranges and conditions")
+        if header["method"] != self.method.name:
+            raise self._mismatch("method", repr(header["method"]), repr(self.method.name))
+        if seed is not None and header["seed"] != seed:
+            raise self._mismatch("seed", header["seed"], seed)
+        if header["versions"] != _versions():
+            log.warning("the study was begun with other versions: %s", header["versions"])
+        return header  # type: ignore[no-any-return]
+
+    def _mismatch(self, what: str, there: object, here: object) -> StoreMismatch:
+        self.store.close()
+        return StoreMismatch(
+            f"A study is resumed with the {what} it was begun with, which is {there}. Got {here} instead. "
+            "Use the same, or another storage."
+        )
+
+    @classmethod
+    def open(cls, storage: str | Path) -> Study:
+        """Open a recorded study with the space, method and seed it was begun with."""
+        store = make_store(Path(storage))
+        data = store.get("study")
+        if data is None:
+            store.close()
+            raise StoreMismatch(
+                f"{str(storage)!r} must hold a study. Got an empty record. Begin one with Study(space)."
+            )
+        return cls(method=json.loads(data)["method"], storage=store)
+
+    def close(self) -> None:
+        """Write what is left and let go of the file."""
+        if self._outbox:
+            self._flush()
+        self.store.close()
+
+    def __enter__(self) -> Study:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Study {self.method.name!r} over {self.space}: {self.history.n_finished} trials finished>"
+
+    # ---- asking and telling ---------------------------------------------------------------------------------------
+
+    def ask(self, n: int = 1) -> list[Trial]:
+        """Return up to `n` trials to evaluate: enqueued and interrupted ones first, then the method's suggestions.
+
+        Fewer than `n` may come; none means that results must be told first.
+
+        Raises
+        ------
+        ExhaustedError
+            If nothing is left to ask and nothing is pending.
+        """
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+            raise ChoiceError(f"The 'n' parameter of ask must be an int >= 1. Got {n!r} instead.")
+        ready = [self._waiting.pop(number) for number in list(self._waiting)[:n]]
+        if len(ready) < n:
+            ready += self._suggest(int(n) - len(ready))
+        if not ready and not self.history.n_pending:
+            raise ExhaustedError(
+                f"A study can ask while there is something new to try. All {self.history.n_configs} configurations of "
+                "the space were asked. Stop, or use a larger space."
+            )
+        return ready
+
+    def _suggest(self, n: int) -> list[Trial]:
+        values = self.method.goal.values(self.history, self.seeds)
+        asks = list(self._optimizer.ask(self.history, values, n, self.seeds))
+        assert len(asks) <= n
+        if not asks:
+            return []
+        return self._begin(asks, self.space.decode(np.array([ask.x for ask in asks])))
+
+    def _begin(self, asks: Sequence[Ask], configs: Sequence[Config]) -> list[Trial]:
+        """Give asks their numbers and record them: one record, all or nothing."""
+        first = len(self.history)
+        trials = [
+            self._number(first + i, ask, config) for i, (ask, config) in enumerate(zip(asks, configs, strict=True))
+        ]
+        with held_back():
+            self.store.append(trials=trials)
+            for trial in trials:
+                self.history.append(trial)
+            self._n_batches += 1
+        return trials
+
+    def _number(self, number: int, ask: Ask, config: Config) -> Trial:
+        root, first_repeat = number, 0
+        if ask.continues is not None:
+            parent = self.history.trial(ask.continues)
+            root = parent.root
+            # further folds belong to the parent's own resamplings, further repeats come after them
+            first_repeat = parent.first_repeat + (parent.repeats if ask.folds is None else 0)
+        return Trial(
+            number,
+            self._n_batches,
+            tuple(np.asarray(ask.x, dtype=np.float64).tolist()),
+            config,
+            ask.repeats,
+            ask.folds,
+            ask.continues,
+            root,
+            first_repeat,
+        )
+
+    def tell(self, trial: Trial | int, loss: float | None = None, *, error: str | None = None) -> None:
+        """Report the loss of a trial, or with `error` that it failed.
+
+        Raises
+        ------
+        TellError
+            If the trial was never asked, has a result already, or the loss is not a finite number.
+        """
+        self.tell_all([(trial, loss if error is None else error)])
+
+    def tell_all(self, results: Iterable[tuple[Trial | int, float | str | None]]) -> None:
+        """Report many results in one transaction; a string is the text of a failure."""
+        checked: dict[int, Result] = {}
+        for trial, result in results:
+            observation = self._observation_of(trial, result)
+            if observation.number in checked:
+                raise TellError(f"A trial must be told once. Got trial {observation.number} twice.")
+            checked[observation.number] = (observation, None)
+        self._record(list(checked.values()))
+
+    def _observation_of(self, trial: Trial | int, result: float | str | None) -> Observation:
+        number = trial.number if isinstance(trial, Trial) else trial
+        if not isinstance(number, int | np.integer) or not 0 <= number < len(self.history):
+            raise TellError(
+                f"A result must be told for a trial that this study asked, 0 to {len(self.history) - 1}. "
+                f"Got {number!r} instead. Use the trials that ask() returns."
+            )
+        asked = self.history.trial(int(number))
+        if self.history.observation(asked.number) is not None:
+            raise TellError(f"A trial must be told once. Got a second result for trial {number}.")
+        if isinstance(trial, Trial) and trial != asked:
+            raise TellError(f"Trial {number} must be the one that this study asked. Got another study's trial.")
+        if isinstance(result, str):
+            return failed(asked, "failed", result, 0.0)
+        if result is None or not isinstance(result, float | int | np.number) or not math.isfinite(result):
+            raise TellError(
+                f"The loss of a trial must be a finite number. Got {result!r} for trial {number}. "
+                "If it failed, use tell(trial, error='what happened')."
+            )
+        return Observation(asked, "ok", (float(result),))
+
+    def _record(self, results: Sequence[Result]) -> None:
+        """Take results into the history, and into the store together."""
+        with held_back():
+            for observation, _ in results:
+                self.history.finish(observation)
+                self._waiting.pop(observation.number, None)
+            self._outbox += results
+            self._flush()
+
+    def _flush(self) -> None:
+        """Write what the store has not got yet; if it cannot, keep it for the next time."""
+        blobs = {
+            f"predictions/{observation.number}": predictions.to_bytes()
+            for observation, predictions in self._outbox
+            if predictions is not None
+        }
+        self.store.append(observations=[observation for observation, _ in self._outbox], blobs=blobs)
+        self._outbox = []
+
+    def _load_predictions(self, number: int) -> Predictions | None:
+        data = self.store.get(f"predictions/{number}")
+        return None if data is None else Predictions.from_bytes(data)
+
+    def enqueue(self, config: Mapping[str, Any]) -> Trial:
+        """Ask for a configuration of the user's before any other; it is recorded at once.
+
+        Reals keep ten significant digits.
+        """
+        X = self.space.encode([config])
+        [trial] = self._begin([Ask(X[0])], self.space.decode(X))
+        self._waiting[trial.number] = trial
+        return trial
+
+    def warm_start(self, older: Study, n: int = 10) -> int:
+        """Enqueue the best `n` configurations of an older study that this space allows; return how many."""
+        usable = np.where(older.history.is_superseded, np.nan, older.history.losses)
+        order = [int(i) for i in np.argsort(usable, kind="stable") if not math.isnan(usable[i])]
+        enqueued = 0
+        for number in order:
+            config = older.history.trial(number).config
+            try:
+                [clean] = self.space.decode(self.space.encode([config]))
+            except ValueError:  # not of this space: older studies may have had other ranges
+                continue
+            if not self.history.was_asked(clean):
+                self.enqueue(config)
+                enqueued += 1
+            if enqueued == n:
+                break
+        return enqueued
+
+    # ---- running --------------------------------------------------------------------------------------------------
+
+    def run(
+        self,
+        evaluator: Evaluator,
+        *,
+        n_trials: int | None = None,
+        time_limit: float | None = None,
+        n_evaluations: int | None = None,
+        n_jobs: int | None = None,
+        executor: Executor | None = None,
+        callbacks: Iterable[Callback] = (),
+        progress: bool = False,
+    ) -> Study:
+        """Search until the budget is spent, the space is exhausted, or Ctrl-C.
+
+        Parameters
+        ----------
+        evaluator : Evaluator
+            What a trial means: `TableEvaluator`, `FunctionEvaluator`, or your own.
+        n_trials, n_evaluations : int, optional
+            Trials, and fits, that the study holds at the end: those of earlier runs count.
+        time_limit : float, optional
+            Seconds for everything in this call. With no limit at all, 60 s.
+        n_jobs : int, optional
+            Trials at a time; by default the executor's number of workers, else 1. Without an executor, more than one,
+            or a `time_limit`, means worker processes, which can be killed.
+        executor : concurrent.futures.Executor, optional
+            `Workers(2, trial_time_limit=10)` for limits on a trial; or any other executor.
+        callbacks : iterable of callable (study, observation)
+            Called after each trial; `study.stop()` ends the run.
+        progress : bool
+            Show a progress bar on standard error.
+        """
+        meter = Budget(time_limit, n_trials, n_evaluations).start()
+        resampling = getattr(evaluator, "resampling", None)
+        if resampling is not None:
+            self.method.check_resampling(resampling)
+        pool, n_slots = _make_executor(executor, n_jobs, needs_kill=time_limit is not None)
+        self._is_stopped = False
+        with ExitStack() as stack:
+            callbacks = list(callbacks)
+            if progress:
+                from comitia.progress import ProgressBar
+
+                bar = stack.enter_context(ProgressBar(meter))
+                callbacks.append(bar.update)
+            log.info("running %s with %d at a time, %s", self.method.name, n_slots, meter.budget)
+            run = _Run(self, _Task(evaluator, self.seeds), pool, n_slots, meter, callbacks)
+            try:
+                self.stop_reason = run.loop()
+            except KeyboardInterrupt:
+                self.stop_reason = "interrupted"
+            finally:
+                run.give_up()
+        log.info("stopped (%s) after %d trials in %.1f s", self.stop_reason, self.history.n_finished, meter.seconds)
+        return self
+
+    def stop(self) -> None:
+        """End the current run after the trial that just finished; for callbacks."""
+        self._is_stopped = True
+
+    # ---- results --------------------------------------------------------------------------------------------------
+
+    @property
+    def best_trial(self) -> Observation:
+        """The finished trial with the smallest loss."""
+        best = self.history.best
+        if best is None:
+            raise nothing_found(self.history)
+        return best
+
+    def members(self) -> list[Member]:
+        """Return what the method hands over: configurations with weights that sum to 1."""
+        return list(self.method.selection.members(self.history, self.seeds))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a trial: number, status, loss, metrics, seconds, error and the configuration."""
+        import pandas as pd
+
+        rows = []
+        for number in range(len(self.history)):
+            trial = self.history.trial(number)
+            observation = self.history.observation(number)
+            row: dict[str, Any] = {"number": number, "status": "pending", "loss": math.nan}
+            if observation is not None:
+                row |= {"status": observation.status, "loss": float(self.history.losses[number])}
+                row |= metrics_of(observation)
+                row |= {"seconds": observation.seconds, "error": observation.error}
+            rows.append(row | {f"config.{name}": value for name, value in trial.config.items()})
+        return pd.DataFrame(rows)
+
+
+@dataclass(eq=False)
+class _Task:
+    """What travels to the workers: one object for the whole run, so that it is sent once."""
+
+    evaluator: Evaluator
+    seeds: Seeds
+
+    def __call__(self, trial: Trial) -> Result:
+        return self.evaluator(trial, self.seeds)
+
+
+@dataclass(eq=False)
+class _Run:
+    """One call of `Study.run`."""
+
+    study: Study
+    task: _Task
+    pool: Executor
+    n_slots: int
+    meter: Meter
+    callbacks: list[Callback]
+
+    def __post_init__(self) -> None:
+        self.running: dict[Future[Any], tuple[Trial, float]] = {}
+        self.owns_pool = isinstance(self.pool, Workers) and not self.pool.is_running
+
+    def loop(self) -> str:
+        """Ask, submit, wait, record; return why it ended."""
+        while True:
+            reason = self.refill()
+            if not self.running:
+                return reason or "budget"
+            seconds = self.meter.seconds_left
+            done, _ = wait(
+                self.running, timeout=None if seconds == math.inf else max(seconds, 0), return_when=FIRST_COMPLETED
+            )
+            if not done:
+                return "time"
+            self.collect(done)
+            if self.study._is_stopped:
+                return "stopped"
+
+    def refill(self) -> str | None:
+        """Submit as many trials as fit; return why none may begin any more, if so."""
+        study, history = self.study, self.study.history
+        while (room := self.n_slots - len(self.running)) > 0:
+            if self.meter.seconds_left <= 0:
+                return "time"
+            n_begun = history.n_finished + len(self.running)
+            room = int(min(room, self.meter.trials_left(n_begun)))
+            if room <= 0:
+                return "budget"
+            try:
+                trials = study.ask(room)
+            except ExhaustedError:
+                return "exhausted"
+            if not trials:
+                return None
+            for position, trial in enumerate(trials):
+                if not self.fits(trial) or self.meter.seconds_left <= 0:
+                    # not begun: it stays asked, and is the first of a later run
+                    study._waiting |= {late.number: late for late in trials[position:]}
+                    return "budget" if not self.fits(trial) else "time"
+                future = self.pool.submit(self.task, trial)
+                self.running[future] = (trial, self.meter.seconds)
+            if isinstance(self.pool, Serial):
+                return None  # they have finished already: record them before the next
+        return None
+
+    def fits(self, trial: Trial) -> bool:
+        """Tell whether a trial's evaluations are within the budget."""
+        begun = sum(self.task.evaluator.n_fits(running) for running, _ in self.running.values())
+        left = self.meter.evaluations_left(self.study.history.n_evaluations + begun)
+        return left == math.inf or self.task.evaluator.n_fits(trial) <= left
+
+    def collect(self, done: Iterable[Future[Any]]) -> None:
+        """Record finished trials in the order of their numbers, in one transaction."""
+        finished = sorted(((self.running[future], future) for future in done), key=lambda pair: pair[0][0].number)
+        results = [self.result(future, *began) for began, future in finished]
+        with held_back():
+            for _, future in finished:
+                del self.running[future]
+            self.study._record(results)
+        for observation, _ in results:
+            if not observation.is_ok:
+                log.warning("trial %d %s: %s", observation.number, observation.status, observation.error)
+            for callback in self.callbacks:
+                callback(self.study, observation)
+
+    def result(self, future: Future[Any], trial: Trial, began: float) -> Result:
+        """Return what a trial's future holds; what it was killed for is an observation like any other."""
+        try:
+            result: Result = future.result()
+            return result
+        except (TrialTimeout, TrialMemory, TrialCrashed) as error:
+            return failed(trial, _STATUS_OF[type(error)], str(error), self.meter.seconds - began), None
+        except (ExecutionError, CancelledError):
+            raise
+        except BrokenExecutor as error:
+            raise ExecutionError(
+                f"The executor must survive its tasks. Got {type(error).__name__}: {error}. A trial has probably "
+                "killed its process. Everything finished is kept. Use Workers, which replaces a worker that died."
+            ) from error
+        except Exception as error:  # the evaluator's own mistake, or a result that could not travel
+            text = f"{type(error).__name__}: {error}"
+            return failed(trial, "failed", text, self.meter.seconds - began), None
+
+    def give_up(self) -> None:
+        """Leave nothing running: what has no result stays pending in the record."""
+        self.study._waiting |= {trial.number: trial for trial, _ in self.running.values()}
+        if isinstance(self.pool, Workers):
+            if self.owns_pool:
+                self.pool.shutdown(cancel_futures=True)
+            else:
+                self.pool.abandon(self.running)
+        for future in self.running:
+            future.cancel()
+
+
+_STATUS_OF: dict[type, Status] = {TrialTimeout: "timeout", TrialMemory: "memory", TrialCrashed: "crashed"}
+
+
+def _make_space(space: Any) -> Space:
+    if isinstance(space, str):
+        return get_space(space).space
+    return space if isinstance(space, Space) else Space(space)
+
+
+def _make_executor(executor: Executor | None, n_jobs: int | None, *, needs_kill: bool) -> tuple[Executor, int]:
+    """Return an executor and how many trials it gets at a time."""
+    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs < 1):
+        raise ChoiceError(f"The 'n_jobs' parameter must be an int >= 1. Got {n_jobs!r} instead.")
+    if executor is None:
+        # what runs in this process cannot be stopped, so a time limit alone means a worker
+        executor = Workers(n_jobs or 1) if (n_jobs or 1) > 1 or needs_kill else Serial()
+    if not isinstance(executor, Executor) and not hasattr(executor, "submit"):
+        raise ChoiceError(f"The executor must have concurrent.futures' `submit`. Got {executor!r} instead.")
+    own = getattr(executor, "n_workers", None) or getattr(executor, "_max_workers", None)
+    return executor, n_jobs or own or os.cpu_count() or 1
+
+
+def _versions() -> dict[str, str]:
+    packages = {name: version(name) for name in ("comitia", "numpy", "scipy", "scikit-learn", "ConfigSpace")}
+    return {"python": platform.python_version(), **packages}
