@@ -1,0 +1,75 @@
+"""The same study comes out of every executor, with one worker and with two."""
+
+from collections.abc import Callable
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+from typing import Any
+
+import pytest
+from sklearn.datasets import load_iris
+
+from comitia import FunctionEvaluator, Serial, Study, TableEvaluator, Workers, get_space
+from comitia.execution.starters import FreshProcesses
+
+EXECUTORS: dict[str, Callable[[], Executor]] = {
+    "serial": Serial,
+    "serial batch": lambda: Serial(batch=5),
+    "one worker": lambda: Workers(1),
+    "two workers": lambda: Workers(2),
+    "two fresh processes": lambda: Workers(2, starter=FreshProcesses),
+    "threads": lambda: ThreadPoolExecutor(2),
+    "process pool": lambda: ProcessPoolExecutor(2, mp_context=get_context("spawn")),
+}
+
+
+def history_of(study: Study) -> Any:
+    return [
+        (o.number, o.trial.x, o.config, o.status, o.losses, dict(o.metrics), o.n_evaluations)
+        for o in study.history.observations()
+    ]
+
+
+@pytest.fixture(scope="module")
+def evaluator() -> TableEvaluator:
+    X, y = load_iris(return_X_y=True)
+    return TableEvaluator(get_space("sklearn-cash").build, X, y, metrics=["f1_macro"], reshuffled=True)
+
+
+@pytest.fixture(scope="module")
+def expected(evaluator: TableEvaluator) -> dict[str, Any]:
+    found = {}
+    for method in ("rs", "grid", "sobol"):
+        study = Study(get_space("sklearn-cash").space, method, seed=3).run(evaluator, n_trials=8)
+        assert study.history.n_finished == 8
+        found[method] = history_of(study)
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(EXECUTORS))
+def test_the_history_does_not_depend_on_the_executor(
+    name: str, evaluator: TableEvaluator, expected: dict[str, Any]
+) -> None:
+    with EXECUTORS[name]() as executor:
+        for method, histories in expected.items():
+            study = Study(get_space("sklearn-cash").space, method, seed=3)
+            study.run(evaluator, n_trials=8, executor=executor)
+            assert history_of(study) == histories
+            assert study.stop_reason == "budget"
+
+
+def fails_on_three(config: Any) -> float:
+    if config["a"] == 3:
+        raise ValueError("three")
+    return float(config["a"])
+
+
+@pytest.mark.parametrize("name", sorted(EXECUTORS))
+def test_a_failure_is_an_observation_and_the_search_goes_on(name: str) -> None:
+    with EXECUTORS[name]() as executor:
+        study = Study({"a": [1, 2, 3, 4, 5]}, "grid", seed=0)
+        study.run(FunctionEvaluator(fails_on_three), n_trials=10, executor=executor)
+    assert study.history.n_finished == 5
+    assert study.stop_reason == "exhausted"
+    [bad] = [o for o in study.history.observations() if not o.is_ok]
+    assert bad.config == {"a": 3}
+    assert "ValueError: three" in bad.error
