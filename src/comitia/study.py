@@ -448,7 +448,7 @@ class _Run:
 
     def __post_init__(self) -> None:
         self.running: dict[Future[Any], tuple[Trial, float]] = {}
-        self.owns_pool = isinstance(self.pool, Workers) and not self.pool.is_running
+        self.owns_pool = isinstance(self.pool, Workers) and not self.pool.is_held
 
     def loop(self) -> str:
         """Ask, submit, wait, record; return why it ended."""

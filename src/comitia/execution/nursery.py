@@ -57,8 +57,10 @@ class Nursery:
                     self.reap()
                 if self.control in ready and not self.obey():
                     break
-        for worker in list(self.pids):
+        for worker, pid in list(self.pids.items()):
             self.kill(worker)
+            os.waitpid(pid, 0)  # only now have its orphans come to us
+            del self.pids[worker]
         self.sweep()
 
     def obey(self) -> bool:
@@ -104,13 +106,17 @@ class Nursery:
         self.sweep()
 
     def sweep(self) -> None:
-        """Kill orphans that came to us: children that are not workers."""
+        """Kill orphans that came to us, children that are not workers, and those that come to us for that."""
         with contextlib.suppress(OSError, ValueError):
-            with open(f"/proc/{os.getpid()}/task/{os.getpid()}/children") as listing:
-                children = {int(pid) for pid in listing.read().split()}
-            for pid in children - set(self.pids.values()):
-                os.kill(pid, signal.SIGKILL)
-                os.waitpid(pid, 0)
+            while orphans := self.children() - set(self.pids.values()):
+                for pid in orphans:
+                    os.kill(pid, signal.SIGKILL)
+                    os.waitpid(pid, 0)
+
+    def children(self) -> set[int]:
+        """Return the numbers of our child processes."""
+        with open(f"/proc/{os.getpid()}/task/{os.getpid()}/children") as listing:
+            return {int(pid) for pid in listing.read().split()}
 
     def tell(self, message: dict[str, int]) -> None:
         """Send a message to the parent."""

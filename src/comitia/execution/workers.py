@@ -104,11 +104,21 @@ class Workers(Executor):
         self._make_starter = starter
         self._lock = threading.Lock()
         self._manager: _Manager | None = None
+        self._is_entered = False
 
     @property
-    def is_running(self) -> bool:
-        """Whether worker processes exist."""
-        return self._manager is not None
+    def is_held(self) -> bool:
+        """Whether somebody keeps the pool: inside its `with` block, or with processes already running."""
+        return self._is_entered or self._manager is not None
+
+    def __enter__(self) -> Workers:
+        self._is_entered = True
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._is_entered = False
+        # after an exception nobody waits for the results
+        self.shutdown(cancel_futures=exception[0] is not None)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Queue a call; its future ends with the result, the task's own exception, or why it was killed."""
