@@ -61,7 +61,3 @@ class Meter:
     def trials_left(self, n_begun: int) -> float:
         """Return how many more trials may begin."""
         return math.inf if self.budget.n_trials is None else self.budget.n_trials - n_begun
-
-    def evaluations_left(self, n_begun: int) -> float:
-        """Return how many more fits may begin."""
-        return math.inf if self.budget.n_evaluations is None else self.budget.n_evaluations - n_begun

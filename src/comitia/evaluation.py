@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+import threading
 import time
 import traceback
 import warnings
@@ -31,6 +32,8 @@ from comitia.space import Config
 
 Build = Callable[[Config, int], Any]
 """`build(config, random_state)` returns an unfitted scikit-learn estimator."""
+MOST_CLASSES = 50
+"""Whole numbers with more different values than this, and than a twentieth of the rows, are numbers to predict."""
 Keep = Literal["nothing", "predictions", "probabilities"]
 
 
@@ -44,6 +47,7 @@ class TableEvaluator:
     X : array, sparse matrix or DataFrame of shape (n_rows, n_columns)
     y : array of shape (n_rows,)
     task : {"classification", "regression"}, default: what the loss or the target says
+        Whole numbers with more than 50 different values (and than a twentieth of the rows) are taken as numbers.
     loss : str or callable, default: zero-one for classes, squared error for numbers
         What is minimised: "zero-one", "log-loss", "squared-error", "absolute-error", or a scikit-learn scorer, whose
         sign is turned.
@@ -71,7 +75,7 @@ class TableEvaluator:
     >>> evaluator = TableEvaluator(build, X, y)
     >>> observation, _ = evaluator(Trial(0, 0, (0.5,), Config({"k": 3})), Seeds(0))
     >>> observation.status, round(observation.loss, 3)
-    ('ok', 0.033)
+    ('ok', 0.04)
     """
 
     def __init__(
@@ -341,18 +345,47 @@ def _quiet() -> Iterator[None]:
         yield
 
 
+class _Globals:
+    """numpy's global generator, lent to trials: the first to come saves it, the last to leave puts it back.
+
+    Trials in threads of one process share it, as they share everything global.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._n_inside = 0
+        self._ours = np.random.MT19937(0)
+
+    def enter(self, seed: int) -> None:
+        with self._lock:
+            if self._n_inside == 0:
+                self._state = random.getstate()
+                # an exchange of generators: much cheaper than of their states
+                self._theirs = np.random.get_bit_generator()  # type: ignore[attr-defined]
+                np.random.set_bit_generator(self._ours)  # type: ignore[attr-defined]
+            self._n_inside += 1
+            random.seed(seed)
+            np.random.seed(seed)  # noqa: NPY002 - the global generator is the point here
+
+    def leave(self) -> None:
+        with self._lock:
+            self._n_inside -= 1
+            if self._n_inside == 0:
+                random.setstate(self._state)
+                np.random.set_bit_generator(self._theirs)  # type: ignore[attr-defined]
+
+
+_GLOBALS = _Globals()
+
+
 @contextlib.contextmanager
 def _seeded_globals(seeds: Seeds, *keys: int) -> Iterator[None]:
     """Seed the global generators for a learner that has no `random_state`, and give them back as they were."""
-    seed = seeds.integer("globals", *keys)
-    states = random.getstate(), np.random.get_state()  # noqa: NPY002 - the global state is the point here
-    random.seed(seed)
-    np.random.seed(seed)  # noqa: NPY002
+    _GLOBALS.enter(seeds.integer("globals", *keys))
     try:
         yield
     finally:
-        random.setstate(states[0])
-        np.random.set_state(states[1])  # noqa: NPY002
+        _GLOBALS.leave()
 
 
 def _checked_target(X: Any, y: Any) -> NDArray[Any]:
@@ -402,7 +435,11 @@ def _task_of(y: NDArray[Any], loss: Any) -> Task:
         kind = type_of_target(y)
     except ValueError as error:
         raise ChoiceError(f"'y' must be classes or numbers. Got something else: {error}") from error
-    return "regression" if kind == "continuous" else "classification"
+    if kind == "continuous":
+        return "regression"
+    # whole numbers, which are counts or grades where there are many different ones
+    n_different = len(np.unique(y)) if y.dtype.kind in "fiu" else 0
+    return "regression" if n_different > max(MOST_CLASSES, 0.05 * len(y)) else "classification"
 
 
 def failed(trial: Trial, status: Status, error: str, seconds: float) -> Observation:

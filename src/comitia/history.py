@@ -22,7 +22,7 @@ T = TypeVar("T", bound=np.generic)
 STATUSES: tuple[Status, ...] = get_args(Status)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Trial:
     """One request to evaluate a configuration."""
 
@@ -49,7 +49,7 @@ class Trial:
             object.__setattr__(self, "root", self.number)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Observation:
     """A trial and what came of it."""
 

@@ -139,7 +139,7 @@ def make_splitter(cv: Any, *, stratify: bool, grouped: bool = False) -> Any:
         if grouped:
             return GroupShuffleSplit(1, test_size=float(cv))
         return (StratifiedShuffleSplit if stratify else ShuffleSplit)(1, test_size=float(cv))
-    if hasattr(cv, "split"):
+    if hasattr(cv, "split") and not isinstance(cv, str):
         return cv
     if isinstance(cv, Sequence) and cv and all(len(pair) == 2 for pair in cv):
         return list(cv)

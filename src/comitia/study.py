@@ -448,14 +448,17 @@ class _Run:
 
     def __post_init__(self) -> None:
         self.running: dict[Future[Any], tuple[Trial, float]] = {}
+        study = self.study
+        self.not_ours = {trial.number for trial in study.history.pending} - set(study._waiting)
         self.owns_pool = isinstance(self.pool, Workers) and not self.pool.is_held
 
     def loop(self) -> str:
         """Ask, submit, wait, record; return why it ended."""
+        reason = None
         while True:
-            reason = self.refill()
+            reason = reason or self.refill()  # once no more may begin, that stays so
             if not self.running:
-                return reason or "budget"
+                return reason or "exhausted"
             seconds = self.meter.seconds_left
             done, _ = wait(
                 self.running, timeout=None if seconds == math.inf else max(seconds, 0), return_when=FIRST_COMPLETED
@@ -484,7 +487,7 @@ class _Run:
                 return None
             for position, trial in enumerate(trials):
                 if not self.fits(trial) or self.meter.seconds_left <= 0:
-                    # not begun: it stays asked, and is the first of a later run
+                    # not begun: it stays asked, and is the first of the next
                     study._waiting |= {late.number: late for late in trials[position:]}
                     return "budget" if not self.fits(trial) else "time"
                 future = self.pool.submit(self.task, trial)
@@ -495,9 +498,11 @@ class _Run:
 
     def fits(self, trial: Trial) -> bool:
         """Tell whether a trial's evaluations are within the budget."""
+        if self.meter.budget.n_evaluations is None:
+            return True
         begun = sum(self.task.evaluator.n_fits(running) for running, _ in self.running.values())
-        left = self.meter.evaluations_left(self.study.history.n_evaluations + begun)
-        return left == math.inf or self.task.evaluator.n_fits(trial) <= left
+        left = self.meter.budget.n_evaluations - self.study.history.n_evaluations - begun
+        return self.task.evaluator.n_fits(trial) <= left
 
     def collect(self, done: Iterable[Future[Any]]) -> None:
         """Record finished trials in the order of their numbers, in one transaction."""
@@ -533,7 +538,8 @@ class _Run:
 
     def give_up(self) -> None:
         """Leave nothing running: what has no result stays pending in the record."""
-        self.study._waiting |= {trial.number: trial for trial, _ in self.running.values()}
+        study = self.study
+        study._waiting = {t.number: t for t in study.history.pending if t.number not in self.not_ours}
         if isinstance(self.pool, Workers):
             if self.owns_pool:
                 self.pool.shutdown(cancel_futures=True)

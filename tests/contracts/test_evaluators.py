@@ -66,7 +66,10 @@ def test_the_number_of_fits_is_foretold(case: tuple[str, Evaluator]) -> None:
 
 
 def test_global_generators_are_left_as_they_were(case: tuple[str, Evaluator]) -> None:
+    def states() -> Any:
+        return repr(np.random.get_state()), random.getstate()  # noqa: NPY002
+
     space, evaluator = case
-    before = np.random.get_state()[1].tolist(), random.getstate()  # type: ignore[union-attr]  # noqa: NPY002
+    before = states()
     evaluator(trial(space, 1), SEEDS)
-    assert (np.random.get_state()[1].tolist(), random.getstate()) == before  # type: ignore[union-attr]  # noqa: NPY002
+    assert states() == before

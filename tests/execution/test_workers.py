@@ -24,14 +24,14 @@ from tests.execution.learners import misbehave, objective
 
 LIMIT = 1.0
 MEMORY = 700 * 2**20
-STARTERS = {"nursery": Nursery, "fresh": FreshProcesses}
+STARTERS: dict[str, Any] = {"nursery": Nursery, "fresh": FreshProcesses}
 
 
-def family() -> list[str]:
-    """Everything that lives because of us: descendants, and orphans marked by their odd argument."""
-    descendants = [process for process in psutil.Process().children(recursive=True) if is_alive(process)]
+def living() -> set[psutil.Process]:
+    """Return everything that lives because of us: descendants, and orphans marked by their odd argument."""
+    descendants = psutil.Process().children(recursive=True)
     marked = [process for process in psutil.process_iter(["cmdline"]) if "987654" in (process.info["cmdline"] or [])]
-    return [repr(process) for process in descendants + marked if is_alive(process)]
+    return {process for process in descendants + marked if is_alive(process)}
 
 
 def is_alive(process: psutil.Process) -> bool:
@@ -41,18 +41,15 @@ def is_alive(process: psutil.Process) -> bool:
         return False
 
 
-def eventually_alone() -> bool:
-    for _ in range(40):
-        if not family():
-            return True
-        time.sleep(0.05)
-    return False
-
-
 @pytest.fixture(autouse=True)
 def nothing_is_left() -> Iterator[None]:
+    before = living()
     yield
-    assert eventually_alone(), family()
+    for _ in range(40):
+        if not (left := living() - before):
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"these are left: {left}")
 
 
 @pytest.mark.parametrize("starter", sorted(STARTERS))
@@ -246,7 +243,7 @@ def test_what_cannot_be_pickled_is_refused_with_advice() -> None:
 
 
 def test_workers_that_cannot_start_are_an_error_not_a_hang(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(starters.sys, "executable", "/bin/false")
+    monkeypatch.setattr("comitia.execution.starters.sys.executable", "/bin/false")
     with Workers(1) as pool, pytest.raises(ExecutionError):
         pool.submit(misbehave, "fine").result(timeout=20)
 

@@ -61,7 +61,7 @@ def one_condition(draw: st.DrawFn, child: Any, parent: Any, parent_is_conditiona
         values = draw(st.lists(st.sampled_from(parent.choices), min_size=1, unique=True))
         return CS.InCondition(child, parent, values)
     is_ordered = not isinstance(parent, CS.CategoricalHyperparameter | CS.Constant)
-    kinds = [CS.EqualsCondition]
+    kinds: list[Any] = [CS.EqualsCondition]
     if not parent_is_conditional:  # ConfigSpace contradicts itself where an inactive parent is "not equal"
         kinds.append(CS.NotEqualsCondition)
     if is_ordered:

@@ -25,6 +25,9 @@ class RandomSearch:
     def ask(self, history: History, values: NDArray[np.float64], n: int, seeds: Seeds) -> Sequence[Ask]:
         """See `Optimizer`."""
         numbers = range(len(history), len(history) + n)
+        if not self._space.is_finite and not self._space.forbids:  # every draw is good: all at once
+            U = np.array([seeds("random", k).random(len(self._space)) for k in numbers])
+            return [Ask(x) for x in self._space.from_uniform(U)]
         if not self._space.is_finite:
             return [Ask(self._space.sample(1, seeds("random", k))[0]) for k in numbers]
         unseen = Unseen(self._space, history)

@@ -52,7 +52,7 @@ class Space:
     >>> space = Space({"C": loguniform(1e-3, 1e3), "kernel": ["rbf", "linear"]})
     >>> X = space.sample(2, np.random.default_rng(0))
     >>> space.decode(X)[0]
-    Config(C=6.634932774, kernel='rbf')
+    Config(C=6.63391838, kernel='rbf')
     """
 
     def __init__(self, definition: CS.ConfigurationSpace | Mapping[str, Any] | Space) -> None:
@@ -97,6 +97,11 @@ class Space:
         return bool(self._rules)
 
     @property
+    def forbids(self) -> bool:
+        """Whether there are forbidden clauses."""
+        return bool(self._forbidden)
+
+    @cached_property
     def is_finite(self) -> bool:
         """Whether there is no real among the hyperparameters."""
         return all(math.isfinite(column.size) for column in self.columns)

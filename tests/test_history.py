@@ -1,0 +1,85 @@
+"""The history: what was asked, what came of it, chains of trials."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from comitia import Config, History, Observation, Predictions, Trial
+
+
+def trial(number: int, **more: int | None) -> Trial:
+    return Trial(number, 0, (number / 1000, 0.5), Config({"a": number}), **more)  # type: ignore[arg-type]
+
+
+@given(st.lists(st.none() | st.floats(-1e6, 1e6), max_size=200), st.randoms())
+def test_results_in_any_order_give_the_same_history(losses: list[float | None], shuffle: object) -> None:
+    order = list(range(len(losses)))
+    shuffle.shuffle(order)  # type: ignore[attr-defined]
+    history = History(2)
+    for number in range(len(losses)):
+        history.append(trial(number))
+    for done, number in enumerate(order):
+        loss = losses[number]
+        observation = (
+            Observation(trial(number), "ok", (loss,)) if loss is not None else Observation(trial(number), "failed")
+        )
+        history.finish(observation)
+        assert history.n_finished == done + 1
+        assert history.n_pending == len(losses) - done - 1
+    assert history.X.shape == (len(losses), 2)
+    assert [None if math.isnan(loss) else loss for loss in history.losses] == losses
+    assert history.finished.tolist() == list(range(len(losses)))
+    succeeded = [(loss, number) for number, loss in enumerate(losses) if loss is not None]
+    assert (history.best.number if history.best else None) == (min(succeeded)[1] if succeeded else None)
+    assert history.n_failed == len(losses) - len(succeeded)
+
+
+def test_pending_trials_are_in_the_order_of_their_numbers() -> None:
+    history = History(2)
+    for number in range(4):
+        history.append(trial(number))
+    history.finish(Observation(trial(1), "ok", (0.5,)))
+    assert [t.number for t in history.pending] == [0, 2, 3]
+    assert history.observation(0) is None
+    assert history.was_asked(Config({"a": 2}))
+    assert not history.was_asked(Config({"a": 9}))
+
+
+def test_a_trial_that_continues_another_counts_with_it() -> None:
+    history = History(2)
+    for t in (trial(0), trial(1), trial(2, continues=0, root=0), trial(3, continues=2, root=0)):
+        history.append(t)
+    history.finish(Observation(history.trial(0), "ok", (0.1,)))
+    history.finish(Observation(history.trial(1), "ok", (0.3,)))
+    assert history.best is not None
+    assert history.best.number == 0
+    history.finish(Observation(history.trial(2), "ok", (0.6, 0.5)))
+    assert history.losses[2] == pytest.approx((0.1 + 0.6 + 0.5) / 3)
+    assert history.is_superseded.tolist() == [True, False, False, False]
+    assert history.best.number == 1  # the lucky first fold no longer counts
+    history.finish(Observation(history.trial(3), "failed"))
+    assert history.is_superseded.tolist() == [True, False, False, False]
+    assert np.isnan(history.losses[3])
+
+
+def test_what_is_read_cannot_be_changed() -> None:
+    history = History(2)
+    history.append(trial(0))
+    with pytest.raises(ValueError, match="read-only"):
+        history.X[0, 0] = 1
+    with pytest.raises(AttributeError):
+        trial(0).number = 3  # type: ignore[misc]
+
+
+def test_predictions_travel_as_bytes() -> None:
+    predictions = Predictions(
+        np.array([3, 1]), np.array([0, 1]), np.array([[0.1, 0.9], [0.5, 0.5]], dtype=np.float32), np.array([0.0, 1.0])
+    )
+    again = Predictions.from_bytes(predictions.to_bytes())
+    assert again.rows.tolist() == [3, 1]
+    assert again.values.dtype == np.float32
+    assert (again.values == predictions.values).all()
+    assert again.selection is None

@@ -1,0 +1,70 @@
+"""The registry, and choices that clash."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.model_selection import KFold, ShuffleSplit
+
+from comitia import METHODS, Fixed, Method, Reshuffled, Study, TableEvaluator, get_method, get_space
+from comitia.errors import ChoiceError, UnknownName
+from comitia.goals import MeanLoss
+from comitia.optimizers import RandomSearch
+from comitia.selection import Argmin
+
+
+class Generational(RandomSearch):
+    needs_generations = True
+
+
+class Moving(MeanLoss):
+    moves = True
+
+
+class ByRow(Argmin):
+    compares_rows = True
+
+
+def test_names_are_lower_case_unique_and_described() -> None:
+    assert all(name == name.lower() == method.name for name, method in METHODS.items())
+    assert all(method.summary.endswith(".") for method in METHODS.values())
+
+
+def test_methods_are_found_without_regard_to_case() -> None:
+    assert get_method("RS") is METHODS["rs"]
+    assert get_method(METHODS["rs"]) is METHODS["rs"]
+
+
+@pytest.mark.parametrize(("name", "near"), [("sobel", "'sobol'"), ("gridd", "'grid'"), (3, "Known")])
+def test_an_unknown_name_has_near_matches(name: Any, near: str) -> None:
+    with pytest.raises(UnknownName, match=near):
+        get_method(name)
+    with pytest.raises(UnknownName):
+        Study({"a": [1]}, name)
+
+
+def test_generations_need_values_that_stay_put() -> None:
+    with pytest.raises(ChoiceError, match="Generational with Moving"):
+        Method("clash", Generational, "clashes", goal=Moving())
+    Method("fine", RandomSearch, "fine", goal=Moving())
+    Method("fine", Generational, "fine")
+
+
+@pytest.mark.parametrize(
+    ("resampling", "clashes"),
+    [
+        (Reshuffled(ShuffleSplit(1, test_size=0.3)), True),
+        (Reshuffled(KFold(5)), False),
+        (Fixed(ShuffleSplit(1, test_size=0.3)), False),
+    ],
+    ids=repr,
+)
+def test_comparing_rows_needs_the_same_rows(resampling: Any, clashes: bool) -> None:
+    method = Method("by-row", RandomSearch, "compares rows", selection=ByRow())
+    evaluator = TableEvaluator(get_space("svm-rbf").build, np.ones((40, 2)), np.arange(40) % 2, cv=resampling)
+    study = Study("svm-rbf", method, seed=0)
+    if clashes:
+        with pytest.raises(ChoiceError, match="k-fold"):
+            study.run(evaluator, n_trials=1)
+    else:
+        study.run(evaluator, n_trials=1)
