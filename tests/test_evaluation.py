@@ -1,5 +1,7 @@
 """Evaluation of a trial against scikit-learn's own cross-validation, and everything that can be kept or go wrong."""
 
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.model_selection import KFold, PredefinedSplit, StratifiedKFold, cross_val_predict, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -128,8 +131,10 @@ class TestWeights:
 
         observation, _ = evaluate(build, sample_weight=self.weights)
         for (train, test), loss in zip(FOLDS.split(X, Y), observation.losses, strict=True):
-            model = build(Config({}), 0).fit(X[train], Y[train], logisticregression__sample_weight=self.weights[train])
-            wrong = model.predict(X[test]) != Y[test]
+            weight = self.weights[train]
+            scaler = StandardScaler().fit(X[train], sample_weight=weight)  # it counts rows, too
+            model = LogisticRegression(C=1e-2).fit(scaler.transform(X[train]), Y[train], sample_weight=weight)
+            wrong = model.predict(scaler.transform(X[test])) != Y[test]
             assert loss == pytest.approx(np.average(wrong, weights=self.weights[test]))
 
     def test_learners_that_take_none_are_fitted_without(self) -> None:
@@ -295,3 +300,64 @@ def test_a_real_table_with_strings_as_classes() -> None:
     observation, _ = TableEvaluator(knn, data.data, y, loss="roc_auc", metrics=["f1_macro"])(trial(), SEEDS)
     assert observation.is_ok, observation.error
     assert -1 < observation.loss < -0.9
+
+
+def test_a_regressor_by_mistake_is_a_failure_not_a_score() -> None:
+    observation, _ = evaluate(lambda config, seed: LinearRegression())
+    assert observation.status == "failed"
+    assert "is it a classifier?" in observation.error
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"task": "Classification"}, "'task'"),
+        ({"metrics": "accuracy"}, "list"),
+        ({"metrics": [lambda m, X, y: 1.0, lambda m, X, y: 2.0]}, "different names"),
+        ({"metrics": [lambda m, X, y: 1.0, "accuracy"], "loss": accuracy_score}, "make_scorer"),
+        ({"selection_split": 2}, "fraction"),
+        ({"cv": [1, 2]}, "cv"),
+        ({"cv": KFold}, "cv"),
+        ({"sample_weight": ["a"] * 150}, "numbers"),
+        ({"build": KNeighborsClassifier}, "lambda config"),
+        ({"build": KNeighborsClassifier()}, "lambda config"),
+        ({"build": "knn"}, "lambda config"),
+        ({"X": np.ones(150)}, "reshape"),
+        ({"y": np.array(["a", 1] * 75, dtype=object)}, "of one type"),
+    ],
+    ids=repr,
+)
+def test_mistakes_are_caught_before_any_trial(options: dict[str, Any], message: str) -> None:
+    build, table, y = options.pop("build", knn), options.pop("X", X), options.pop("y", Y)
+    with pytest.raises(ChoiceError, match=message):
+        TableEvaluator(build, table, y, **options)
+
+
+def test_lists_and_coordinate_matrices_are_tables() -> None:
+    assert evaluate(X=X.tolist())[0].losses == evaluate(X=sparse.coo_matrix(X))[0].losses
+
+
+def test_lazy_folds_of_a_learner_that_uses_the_global_generator_equal_the_whole() -> None:
+    class Unseeded(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+        def fit(self, X: Any, y: Any) -> "Unseeded":
+            self.answer = np.random.randint(3)  # noqa: NPY002 - a user's learner may
+            return self
+
+        def predict(self, X: Any) -> Any:
+            return np.full(len(X), (np.arange(len(X)) + self.answer) % 3)
+
+    whole, _ = evaluate(lambda config, seed: Unseeded(), trial=trial(repeats=2))
+    parts = [evaluate(lambda config, seed: Unseeded(), trial=trial(folds=(fold,)))[0].losses for fold in range(5)]
+    assert tuple(loss for part in parts for loss in part) == whole.losses[:5]
+
+
+def test_warning_filters_survive_threads() -> None:
+    before = [entry[0] for entry in warnings.filters]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda number: evaluate(trial=trial(number)), range(20)))
+    assert [entry[0] for entry in warnings.filters] == before
+
+
+def test_scorers_that_take_no_weights_are_called_without() -> None:
+    observation, _ = evaluate(loss=make_scorer(lambda y, p: 0.5), sample_weight=np.ones(150))
+    assert observation.losses == (-0.5,) * 5

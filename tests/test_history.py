@@ -56,7 +56,7 @@ def test_a_trial_that_continues_another_counts_with_it() -> None:
     history.finish(Observation(history.trial(1), "ok", (0.3,)))
     assert history.best is not None
     assert history.best.number == 0
-    history.finish(Observation(history.trial(2), "ok", (0.6, 0.5)))
+    history.finish(Observation(history.trial(2), "ok", (0.1, 0.6, 0.5)))  # the study puts the earlier losses first
     assert history.losses[2] == pytest.approx((0.1 + 0.6 + 0.5) / 3)
     assert history.is_superseded.tolist() == [True, False, False, False]
     assert history.best.number == 1  # the lucky first fold no longer counts

@@ -14,17 +14,26 @@ PACKAGE = Path(comitia.__file__).parent
 # A module may import those of earlier lines, and, within a line, what PEERS says. Keep in step with ARCHITECTURE.md.
 LAYERS = [
     ["errors"],
-    ["seeds", "interrupts", "budget"],
+    ["seeds", "interrupts", "quiet", "budget"],
     ["space"],
     ["history"],
     ["seams"],
-    ["resampling", "scoring", "goals", "optimizers", "selection"],
-    ["evaluation", "execution", "store"],
+    ["resampling", "scoring", "goals", "optimizers", "selection", "ensembles"],
+    ["evaluation", "execution", "store", "tables"],
     ["methods", "spaces", "progress"],
     ["study"],
-    ["minimize"],
+    ["minimize", "search_cv", "readers", "models", "trusted_types"],
+    ["estimators"],
+    ["commands"],
+    ["cli"],
 ]
-PEERS: set[tuple[str, str]] = {("optimizers", "selection"), ("goals", "selection")}
+PEERS: set[tuple[str, str]] = {
+    ("ensembles", "goals"),
+    ("ensembles", "selection"),
+    ("goals", "selection"),
+    ("optimizers", "selection"),
+    ("trusted_types", "models"),
+}
 """(a, b): b may import its neighbour a."""
 
 

@@ -29,7 +29,16 @@ from comitia import (
     Workers,
     get_space,
 )
-from comitia.errors import ChoiceError, ExhaustedError, NothingFound, SpaceError, StoreMismatch, TellError, UnknownName
+from comitia.errors import (
+    ChoiceError,
+    ExhaustedError,
+    NothingFound,
+    SpaceError,
+    StoreError,
+    StoreMismatch,
+    TellError,
+    UnknownName,
+)
 from comitia.seams import Ask
 
 SPACE = {"x": stats.uniform(0, 1), "k": ["a", "b"]}
@@ -65,10 +74,6 @@ class TestAskAndTell:
     def test_a_loss_must_be_a_finite_number(self, loss: Any) -> None:
         study = Study(SPACE, seed=1)
         [trial] = study.ask()
-        if loss == "0.5":
-            study.tell_all([(trial, loss)])  # a string is a failure
-            assert study.history.n_failed == 1
-            return
         with pytest.raises(TellError, match="tell\\(trial, error="):
             study.tell(trial, loss)
         study.tell(trial, 0.5)  # nothing was recorded
@@ -144,7 +149,8 @@ class TestQueue:
         older = Study({"a": [1, 2, 3]}, seed=0).run(FunctionEvaluator(lambda c: c["a"]), n_trials=3)
         study = Study({"a": [1, 2, 3, 4]}, seed=0)
         assert study.warm_start(older, 2) == 2
-        assert study.warm_start(older, 2) == 1
+        assert study.warm_start(older, 2) == 0  # a script that is run again does not ask for more
+        assert study.warm_start(older, 3) == 1
 
 
 class TestBudgets:
@@ -244,7 +250,10 @@ class TestResuming:
         with pytest.raises(ChoiceError, match="needs a space"):
             Study(storage=tmp_path / "s.db")
         with pytest.raises(StoreMismatch, match="empty record"):
-            Study.open(tmp_path / "t.db")
+            Study.open(tmp_path / "s.db")
+        with pytest.raises(StoreError, match="There is no"):
+            Study.open(tmp_path / "typo.db")
+        assert not (tmp_path / "typo.db").exists()
 
 
 class TestInterruption:
@@ -397,3 +406,133 @@ def test_progress_bar_shows_on_standard_error(capfd: pytest.CaptureFixture[str])
 def test_a_study_prints_what_it_is() -> None:
     assert "0 trials finished" in repr(Study(SPACE))
     assert Config({"x": 1}) == {"x": 1}
+
+
+class TestResultsOfOnesOwnEvaluator:
+    """What an evaluator of the user's own may return wrongly: recorded as failed, never as the best."""
+
+    @pytest.mark.parametrize(
+        "result",
+        [
+            lambda t: (Observation(t, "ok", (float("nan"),)), None),
+            lambda t: (Observation(t, "ok", ()), None),
+            lambda t: (Observation(t, "done", (1.0,)), None),  # type: ignore[arg-type]
+            lambda t: Observation(t, "ok", (1.0,)),
+            lambda t: 1.0,
+        ],
+        ids=["nan", "empty", "status", "no tuple", "number"],
+    )
+    def test_nonsense_is_a_failure(self, result: Any, tmp_path: Path) -> None:
+        class Own:
+            def __call__(self, trial: Trial, seeds: Seeds) -> Any:
+                return result(trial)
+
+            def n_fits(self, trial: Trial) -> int:
+                return 1
+
+        with Study(SPACE, seed=1, storage=tmp_path / "s.db") as study:
+            study.run(Own(), n_trials=2)
+            assert study.history.n_failed == 2
+            assert "an evaluator must return" in study.history.observations()[0].error
+
+    def test_numpy_numbers_and_odd_texts_are_recorded(self, tmp_path: Path) -> None:
+        class Own:
+            def __call__(self, trial: Trial, seeds: Seeds) -> Any:
+                if trial.number:
+                    return Observation(trial, "failed", error="lone \ud800 surrogate"), None
+                return Observation(trial, "ok", (np.float32(0.5),)), None  # type: ignore[arg-type]
+
+            def n_fits(self, trial: Trial) -> int:
+                return 1
+
+        with Study(SPACE, seed=1, storage=tmp_path / "s.db") as study:
+            study.run(Own(), n_trials=2)
+        with Study.open(tmp_path / "s.db") as study:
+            assert [o.status for o in study.history.observations()] == ["ok", "failed"]
+
+    @pytest.mark.parametrize("thing", [square, 3, None, "evaluator"])
+    def test_what_is_no_evaluator_is_refused_at_once(self, thing: Any) -> None:
+        with pytest.raises(ChoiceError, match="FunctionEvaluator"):
+            Study(SPACE).run(thing, n_trials=1)
+
+    def test_an_optimizer_that_asks_for_too_much(self) -> None:
+        class Greedy(Continuing):
+            def ask(self, history: History, values: Any, n: int, seeds: Seeds) -> list[Ask]:
+                return [Ask(np.full(2, 0.5))] * (n + 1)
+
+        with pytest.raises(ChoiceError, match="at most 1"):
+            Study(SPACE, Method("greedy", Greedy, "asks for too much"), seed=0).ask()
+
+
+def test_another_table_or_loss_is_not_mixed_into_a_recorded_study(tmp_path: Path) -> None:
+    X, y = load_iris(return_X_y=True)
+    build = get_space("svm-rbf").build
+    with Study("svm-rbf", seed=1, storage=tmp_path / "s.db") as study:
+        study.run(TableEvaluator(build, X, y), n_trials=1)
+        study.run(TableEvaluator(build, X.copy(), y.copy()), n_trials=2)
+        for other in (
+            TableEvaluator(build, X[:100], y[:100]),
+            TableEvaluator(build, X, y, loss="accuracy"),
+            TableEvaluator(build, X, y, cv=3),
+        ):
+            with pytest.raises(StoreMismatch, match="cannot be compared"):
+                study.run(other, n_trials=3)
+
+
+def test_an_endless_trial_does_not_block_the_study_for_ever() -> None:
+    def some_hang(config: Any) -> float:
+        while config["k"] % 3 == 0:
+            pass
+        return float(config["k"])
+
+    study = Study({"k": [1, 3, 2, 6]}, "grid", seed=0)
+    for _ in range(4):
+        study.run(FunctionEvaluator(some_hang), time_limit=2.5)
+    assert {o.config["k"]: o.status for o in study.history.observations()} == {
+        1: "ok",
+        2: "ok",
+        3: "timeout",
+        6: "timeout",
+    }
+
+
+def test_values_that_are_equal_but_of_other_types_are_all_tried() -> None:
+    study = Study({"a": [1, 1.0, True]}, "grid", seed=0).run(FunctionEvaluator(lambda c: 0.5), n_trials=9)
+    assert {type(o.config["a"]) for o in study.history.observations()} == {int, float, bool}
+
+
+def test_enqueueing_again_asks_once(tmp_path: Path) -> None:
+    for _ in range(2):  # a script that is run again
+        with Study(SPACE, seed=1, storage=tmp_path / "s.db") as study:
+            assert study.enqueue({"x": 0.25, "k": "a"}).number == 0
+            assert len(study.history) == 1
+
+
+def test_evaluations_left_by_failures_are_used() -> None:
+    X, y = load_iris(return_X_y=True)
+
+    def build(config: Any, random_state: int) -> Any:
+        if config["k"] == "b":
+            raise ValueError("no")
+        return get_space("svm-rbf").build(Config({"C": 1.0, "gamma": config["x"]}), random_state)
+
+    counts = set()
+    for executor in (Serial(), Serial(batch=4), Workers(2)):
+        study = Study(SPACE, seed=3).run(TableEvaluator(build, X, y, cv=4), n_evaluations=20, executor=executor)
+        assert 16 < study.history.n_evaluations <= 20
+        counts.add(study.history.n_evaluations)
+    assert len(counts) == 1
+
+
+def test_a_method_of_ones_own_must_be_given_again(tmp_path: Path) -> None:
+    method = Method("mine", Continuing, "my own")
+    Study(SPACE, method, seed=1, storage=tmp_path / "s.db").close()
+    with pytest.raises(ChoiceError, match="'mine', which must be given again"):
+        Study.open(tmp_path / "s.db")
+    Study(SPACE, method, storage=tmp_path / "s.db").close()
+
+
+def test_the_method_may_be_left_out_when_it_is_recorded(tmp_path: Path) -> None:
+    Study(SPACE, "sobol", seed=1, storage=tmp_path / "s.db").close()
+    with Study(storage=tmp_path / "s.db") as study:
+        assert study.method.name == "sobol"

@@ -4,12 +4,14 @@ Start with `Study` and `minimize`; `comitia.seams` shows how everything fits tog
 """
 
 from comitia.errors import ComitiaError, ComitiaWarning
+from comitia.estimators import AutoClassifier, AutoRegressor, load
 from comitia.evaluation import FunctionEvaluator, TableEvaluator
 from comitia.execution import Serial, Workers
 from comitia.history import History, Observation, Predictions, Trial
 from comitia.methods import METHODS, Method, get_method
 from comitia.minimize import minimize
 from comitia.resampling import Fixed, Reshuffled
+from comitia.search_cv import SearchCV
 from comitia.seeds import Seeds
 from comitia.space import Config, Space
 from comitia.spaces import get_space
@@ -20,6 +22,8 @@ __version__ = "0.1.0.dev0"
 
 __all__ = [
     "METHODS",
+    "AutoClassifier",
+    "AutoRegressor",
     "ComitiaError",
     "ComitiaWarning",
     "Config",
@@ -31,6 +35,7 @@ __all__ = [
     "Observation",
     "Predictions",
     "Reshuffled",
+    "SearchCV",
     "Seeds",
     "Serial",
     "Space",
@@ -41,5 +46,6 @@ __all__ = [
     "Workers",
     "get_method",
     "get_space",
+    "load",
     "minimize",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from numbers import Real
+from numbers import Integral, Real
 
 from comitia.errors import ChoiceError
 
@@ -27,12 +27,14 @@ class Budget:
     def __post_init__(self) -> None:
         for name in ("time_limit", "n_trials", "n_evaluations"):
             value = getattr(self, name)
-            wants = "a number" if name == "time_limit" else "an int"
-            kind = Real if name == "time_limit" else int
             if value is None:
                 continue
-            if isinstance(value, bool) or not isinstance(value, kind) or not value > 0:  # type: ignore[operator]
+            is_time = name == "time_limit"
+            is_one = isinstance(value, Real if is_time else Integral) and not isinstance(value, bool)
+            if not is_one or not value > 0:
+                wants = "a number" if is_time else "an int"
                 raise ChoiceError(f"The {name!r} parameter must be {wants} > 0. Got {value!r} instead.")
+            object.__setattr__(self, name, float(value) if is_time else int(value))
         if self.time_limit is None and self.n_trials is None and self.n_evaluations is None:
             object.__setattr__(self, "time_limit", DEFAULT_SECONDS)
 

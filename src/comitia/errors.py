@@ -7,9 +7,11 @@
     ├── UnknownName (ValueError)        no such method, space, scorer or hyperparameter; carries near matches
     ├── ChoiceError (ValueError)        an argument out of range, or choices that clash
     ├── ResamplingError (ValueError)    splits that do not fit the data
+    ├── TableError (ValueError)         a table that cannot be learned from, or that does not match the first
     ├── TellError (ValueError)          a result for a trial that is not waiting for one, or not a number
     ├── ExhaustedError (LookupError)    nothing left to ask
     ├── NothingFound (LookupError)      no trial succeeded, so there is nothing to hand over
+    ├── ModelError (OSError)            a model folder that cannot be written or trusted
     ├── StoreError (OSError)            the record cannot be opened, read or written
     │   └── StoreMismatch               it is another study's record
     └── ExecutionError (RuntimeError)   workers cannot be started or cannot be reached
@@ -59,6 +61,10 @@ class ResamplingError(ComitiaError, ValueError):
     """The splits that were asked for do not fit the data."""
 
 
+class TableError(ComitiaError, ValueError):
+    """A table cannot be learned from, or does not match the one a model was fitted on."""
+
+
 class TellError(ComitiaError, ValueError):
     """A result came for a trial that is not waiting for one, or the result is not a number."""
 
@@ -69,6 +75,10 @@ class ExhaustedError(ComitiaError, LookupError):
 
 class NothingFound(ComitiaError, LookupError):
     """No trial succeeded, so nothing can be handed over."""
+
+
+class ModelError(ComitiaError, OSError):
+    """A model folder cannot be written, read or trusted."""
 
 
 class StoreError(ComitiaError, OSError):

@@ -7,11 +7,11 @@ is, becomes an observation with its text.
 from __future__ import annotations
 
 import contextlib
+import math
 import random
 import threading
 import time
 import traceback
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -24,6 +24,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from comitia.errors import ChoiceError
 from comitia.history import Observation, Predictions, Status, Trial
+from comitia.quiet import quiet
 from comitia.resampling import carve_selection, make_resampling
 from comitia.scoring import Scorer, Task, make_loss, make_scorer
 from comitia.seams import Resampling, Split
@@ -96,30 +97,34 @@ class TableEvaluator:
     ) -> None:
         self._cache: dict[tuple[int, int], list[Split]] = {}
         self._carved: dict[int, tuple[NDArray[np.intp], NDArray[np.intp] | None]] = {}
-        self.build = build
-        self.X = X
-        self.y = _checked_target(X, y)
+        self.build = _checked_build(build)
+        self.X = _checked_table(X)
+        self.y = _checked_target(self.X, y)
         self.groups = _column("groups", groups, len(self.y))
         self.sample_weight = _checked_weights(sample_weight, len(self.y))
-        self.task: Task = task or _task_of(self.y, loss)
+        if task not in (None, "classification", "regression"):
+            raise ChoiceError(f"The 'task' parameter must be 'classification' or 'regression'. Got {task!r} instead.")
+        self.task: Task = task or task_of(self.y, loss)
         default_loss = "zero-one" if self.task == "classification" else "squared-error"
         self.loss = make_loss(default_loss if loss is None else loss)
-        self.metrics = [make_scorer(metric) for metric in metrics]
+        self.metrics = _checked_metrics(metrics)
         if keep not in ("nothing", "predictions", "probabilities"):
             raise ChoiceError(
                 f"The 'keep' parameter must be 'nothing', 'predictions' or 'probabilities'. Got {keep!r} instead."
             )
         self.keep = keep
+        if selection_split is not None and not (isinstance(selection_split, float) and 0 < selection_split < 1):
+            raise ChoiceError(f"The 'selection_split' must be a fraction in (0, 1). Got {selection_split!r} instead.")
         self.selection_split = selection_split
         is_classification = self.task == "classification"
-        self.classes = np.unique(self.y) if is_classification else None
+        self.classes = _classes_of(self.y) if is_classification else None
         self.codes = np.searchsorted(self.classes, self.y) if self.classes is not None else None
         if self.classes is not None and len(self.classes) < 2:
             raise ChoiceError(f"A classification target must have at least two classes. Got only {self.classes[0]!r}.")
         self.resampling: Resampling = make_resampling(
             cv, stratify=is_classification, grouped=self.groups is not None, reshuffled=reshuffled
         )
-        self.n_folds = len(self._splits(0, 0, Seeds(0)))  # also refuses splits that do not fit, before any trial
+        self.n_folds = len(self.splits(0, 0, Seeds(0)))  # also refuses splits that do not fit, before any trial
 
     def __call__(self, trial: Trial, seeds: Seeds) -> tuple[Observation, Predictions | None]:
         """Evaluate a trial on its splits; see `Evaluator`."""
@@ -128,7 +133,7 @@ class TableEvaluator:
         status: Status = "ok"
         error = ""
         try:
-            with _quiet(), _seeded_globals(seeds, trial.number):
+            with quiet():
                 self._evaluate(trial, seeds, progress)
         except MemoryError as caught:
             status, error = "memory", _describe(caught, progress)
@@ -154,11 +159,12 @@ class TableEvaluator:
     def _evaluate(self, trial: Trial, seeds: Seeds, progress: _Progress) -> None:
         selection = self._search_and_selection(seeds)[1]
         for repeat in range(trial.first_repeat, trial.first_repeat + trial.repeats):
-            splits = self._splits(trial.root, repeat, seeds)
+            splits = self.splits(trial.root, repeat, seeds)
             for fold in range(len(splits)) if trial.folds is None else trial.folds:
                 progress.where = f"fold {fold}" + (f" of repeat {repeat}" if repeat else "")
                 random_state = seeds.integer("learner", trial.root, repeat, fold)
-                self._evaluate_split(trial.config, splits[fold], selection, random_state, progress)
+                with _seeded_globals(seeds, trial.root, repeat, fold):
+                    self._evaluate_split(trial.config, splits[fold], selection, random_state, progress)
 
     def _evaluate_split(
         self,
@@ -171,9 +177,9 @@ class TableEvaluator:
         train, test = split
         model = self.build(config, random_state)
         progress.n_fits += 1
-        model.fit(take(self.X, train), self.y[train], **self._fit_parameters(model, train))
+        model.fit(take(self.X, train), self.y[train], **fit_parameters(model, self._weight(train)))
         X_test, y_test = take(self.X, test), self.y[test]
-        weight = None if self.sample_weight is None else self.sample_weight[test]
+        weight = self._weight(test)
         row_losses = None
         answers: dict[bool, NDArray[Any]] = {}  # by whether they are probabilities; predict once each
         if isinstance(self.loss, Scorer):
@@ -203,29 +209,37 @@ class TableEvaluator:
                 raise ValueError("the learner predicted NaN or infinity")
             return predicted
         if not probabilities:
-            labels = np.asarray(model.predict(X)).reshape(-1)
-            return np.searchsorted(self.classes, labels)
+            return self._codes_of(np.asarray(model.predict(X)).reshape(-1))
         if not hasattr(model, "predict_proba"):
             raise TypeError(
                 f"{type(model).__name__} has no predict_proba, which {self.loss.name!r} and "
                 "keep='probabilities' need; use a loss on classes such as 'zero-one'"
             )
         p = np.zeros((_n_rows(X), len(self.classes)))
-        p[:, np.searchsorted(self.classes, model.classes_)] = model.predict_proba(X)
+        p[:, self._codes_of(np.asarray(model.classes_))] = model.predict_proba(X)
         if not np.isfinite(p).all():
             raise ValueError("the learner predicted NaN or infinite probabilities")
         return p
 
-    def _fit_parameters(self, model: Any, train: NDArray[np.intp]) -> dict[str, Any]:
-        if self.sample_weight is None:
-            return {}
-        prefix = ""
-        while isinstance(model, Pipeline):
-            prefix += f"{model.steps[-1][0]}__"
-            model = model.steps[-1][1]
-        if not has_fit_parameter(model, "sample_weight"):
-            return {}
-        return {f"{prefix}sample_weight": self.sample_weight[train]}
+    def _codes_of(self, labels: NDArray[Any]) -> NDArray[np.intp]:
+        """Return the position of each label among the classes; a label that is none of them is an error."""
+        assert self.classes is not None
+        codes = np.minimum(np.searchsorted(self.classes, labels), len(self.classes) - 1)
+        if (strange := self.classes[codes] != labels).any():
+            raise ValueError(
+                f"the learner predicted {labels[strange][0]!r}, which is not a class of y; is it a classifier?"
+            )
+        return np.asarray(codes)
+
+    def fingerprint(self) -> str:
+        """Return a hash of the data and of how trials are judged: results are comparable while it is the same."""
+        import joblib
+
+        judged = (self.y, self.groups, self.sample_weight, self.resampling, self.loss.name, self.selection_split)
+        return str(joblib.hash((self.X, *judged)))
+
+    def _weight(self, rows: NDArray[np.intp]) -> NDArray[np.float64] | None:
+        return None if self.sample_weight is None else self.sample_weight[rows]
 
     # ---- rows -------------------------------------------------------------------------------------------------
 
@@ -238,7 +252,8 @@ class TableEvaluator:
             )
         return self._carved[seeds.seed]
 
-    def _splits(self, number: int, repeat: int, seeds: Seeds) -> list[Split]:
+    def splits(self, number: int, repeat: int, seeds: Seeds) -> list[Split]:
+        """Return the splits of one repeat of a trial, as rows of the whole table."""
         key = (seeds.seed, repeat)
         if key in self._cache:
             return self._cache[key]
@@ -262,6 +277,8 @@ class FunctionEvaluator:
     """
 
     def __init__(self, function: Callable[[Config], float]) -> None:
+        if not callable(function):
+            raise ChoiceError(f"A black box must be a function of a configuration. Got {function!r} instead.")
         self.function = function
 
     def __call__(self, trial: Trial, seeds: Seeds) -> tuple[Observation, None]:
@@ -271,12 +288,12 @@ class FunctionEvaluator:
         status: Status = "ok"
         error = ""
         try:
-            with _seeded_globals(seeds, trial.root, trial.first_repeat):
-                for _ in range(self.n_fits(trial)):
+            for repeat in range(self.n_fits(trial)):
+                with _seeded_globals(seeds, trial.root, trial.first_repeat + repeat):
                     loss = float(self.function(trial.config))
-                    if not np.isfinite(loss):
-                        raise ValueError(f"the function must return a finite number, got {loss}")
-                    losses.append(loss)
+                if not math.isfinite(loss):
+                    raise ValueError(f"the function must return a finite number, got {loss}")
+                losses.append(loss)
         except MemoryError as caught:
             status, error = "memory", _describe(caught)
         except (Exception, SystemExit) as caught:  # a user's function may raise anything
@@ -313,6 +330,20 @@ class _Progress:
         )
 
 
+def fit_parameters(model: Any, weight: NDArray[np.float64] | None) -> dict[str, Any]:
+    """Return the keyword arguments that pass weights to a model, through pipelines; none where it takes none."""
+    if weight is None:
+        return {}
+    return dict.fromkeys(_weight_names(model, ""), weight)
+
+
+def _weight_names(model: Any, prefix: str) -> list[str]:
+    """Name the weights of a model, or of every step of a pipeline that takes them: scalers count rows too."""
+    if isinstance(model, Pipeline):
+        return [name for step, part in model.steps for name in _weight_names(part, f"{prefix}{step}__")]
+    return [f"{prefix}sample_weight"] if has_fit_parameter(model, "sample_weight") else []
+
+
 def take(X: Any, rows: NDArray[np.intp]) -> Any:
     """Return rows of an array, a sparse matrix, a pandas or a polars frame."""
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
@@ -335,14 +366,6 @@ def _describe(error: BaseException, progress: _Progress | None = None) -> str:
     place = f" (at {frames[-1].name}, line {frames[-1].lineno} of {frames[-1].filename})" if frames else ""
     where = f"{progress.where}: " if progress is not None and progress.where else ""
     return f"{where}{type(error).__name__}: {error}{place}"
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Silence the warnings of learners: thousands of trials would repeat them."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 class _Globals:
@@ -389,18 +412,73 @@ def _seeded_globals(seeds: Seeds, *keys: int) -> Iterator[None]:
 
 
 def _checked_target(X: Any, y: Any) -> NDArray[Any]:
+    import pandas as pd
+
     target = np.asarray(y)
     n = _n_rows(X)
     if target.ndim == 2 and target.shape[1] == 1:
         target = target[:, 0]
     if target.ndim != 1 or len(target) != n:
         raise ChoiceError(f"'y' must have shape ({n},), one entry a row of X. Got shape {target.shape} instead.")
-    missing = [value is None or value != value for value in target.tolist()]
-    if any(missing) or (target.dtype.kind == "f" and not np.isfinite(target).all()):
+    missing = np.asarray(pd.isna(target))
+    if missing.any() or (target.dtype.kind == "f" and not np.isfinite(target).all()):
         raise ChoiceError(
-            f"'y' must have no missing or infinite values. Got {max(sum(missing), 1)} of {n}. Drop those rows."
+            f"'y' must have no missing or infinite values. Got {max(int(missing.sum()), 1)} of {n}. Drop those rows."
         )
     return target
+
+
+def _checked_build(build: Any) -> Build:
+    if not callable(build) or isinstance(build, type) or hasattr(build, "fit"):
+        raise ChoiceError(
+            "'build' must be a function (config, random_state) that returns an unfitted estimator. "
+            f"Got {build!r} instead. For one estimator and its parameters: "
+            "lambda config, random_state: SVC(**config)."
+        )
+    found: Build = build
+    return found
+
+
+def _checked_table(X: Any) -> Any:
+    """Return a table whose rows can be taken by position."""
+    from scipy import sparse
+
+    if sparse.issparse(X):
+        return X.tocsr()
+    if not hasattr(X, "shape") and not hasattr(X, "iloc"):
+        X = np.asarray(X)
+    if len(X.shape) != 2:
+        raise ChoiceError(
+            f"'X' must be a table of shape (n_rows, n_columns). Got shape {X.shape} instead. "
+            "For one column use X.reshape(-1, 1)."
+        )
+    return X
+
+
+RESERVED = ("number", "status", "loss", "seconds", "error")
+"""Columns of `Study.to_frame`, which no metric may be called."""
+
+
+def _checked_metrics(metrics: Iterable[Any]) -> list[Scorer]:
+    if isinstance(metrics, str):
+        raise ChoiceError(f"'metrics' must be a list of scorers. Got the text {metrics!r}. Write [{metrics!r}].")
+    scorers = [make_scorer(metric) for metric in metrics]
+    names = [scorer.name for scorer in scorers]
+    bad = {name for name in names if names.count(name) > 1 or name in RESERVED}
+    if bad:
+        raise ChoiceError(
+            f"Metrics must have different names, and none of {', '.join(RESERVED)}. Got {', '.join(sorted(bad))}. "
+            "Give the functions other names."
+        )
+    return scorers
+
+
+def _classes_of(y: NDArray[Any]) -> NDArray[Any]:
+    try:
+        return np.unique(y)
+    except TypeError as error:
+        kinds = sorted({type(label).__name__ for label in y.tolist()})
+        raise ChoiceError(f"Class labels must be of one type. Got {' and '.join(kinds)}. Convert them.") from error
 
 
 def _column(name: str, values: Any, n: int) -> NDArray[Any] | None:
@@ -416,13 +494,19 @@ def _checked_weights(values: Any, n: int) -> NDArray[np.float64] | None:
     weights = _column("sample_weight", values, n)
     if weights is None:
         return None
-    weights = weights.astype(np.float64)
+    try:
+        weights = weights.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ChoiceError(f"'sample_weight' must be numbers. Got {weights[0]!r} and others.") from error
     if not np.isfinite(weights).all() or weights.min() < 0 or weights.sum() <= 0:
-        raise ChoiceError("'sample_weight' must be finite numbers >= 0 that are not all 0. Got others.")
+        raise ChoiceError(
+            "'sample_weight' must be finite numbers >= 0 that are not all zero. Got a sample_weight with negative, "
+            "infinite or missing ones, or zero alone. Leave it out to weigh all rows alike."
+        )
     return weights
 
 
-def _task_of(y: NDArray[Any], loss: Any) -> Task:
+def task_of(y: NDArray[Any], loss: Any) -> Task:
     """Tell classes from numbers: by the loss where it says so, else by the target."""
     named = make_loss(loss) if loss is not None else None
     task = getattr(named, "task", None)
@@ -433,8 +517,8 @@ def _task_of(y: NDArray[Any], loss: Any) -> Task:
         return found
     try:
         kind = type_of_target(y)
-    except ValueError as error:
-        raise ChoiceError(f"'y' must be classes or numbers. Got something else: {error}") from error
+    except (ValueError, TypeError) as error:
+        raise ChoiceError(f"'y' must be classes or numbers, of one type. Got something else: {error}") from error
     if kind == "continuous":
         return "regression"
     # whole numbers, which are counts or grades where there are many different ones

@@ -56,7 +56,7 @@ class Observation:
     trial: Trial
     status: Status
     losses: tuple[float, ...] = ()
-    """Loss on each evaluated split, smaller is better; what there was before the failure, if it failed."""
+    """Loss on each split, those of the trial it continues first; smaller is better."""
     metrics: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     """Further scores on the same splits, in scikit-learn's sign."""
     seconds: float = 0.0
@@ -85,7 +85,7 @@ class Observation:
 
     @property
     def loss(self) -> float:
-        """Mean loss of its own splits; NaN if it failed."""
+        """Mean loss; NaN if it failed."""
         return math.fsum(self.losses) / len(self.losses) if self.is_ok else math.nan
 
 
@@ -139,7 +139,6 @@ class History:
         self._observations: dict[int, Observation] = {}
         self._pending: dict[int, Trial] = {}
         self._seen: dict[Config, int] = {}
-        self._chains: dict[int, tuple[float, ...]] = {}
         self._X = np.empty((64, n_hyperparameters))
         self._losses = np.full(64, np.nan)
         self._is_finished = np.zeros(64, dtype=bool)
@@ -210,6 +209,10 @@ class History:
         """Fetch what one trial's models predicted; None where it was not kept."""
         return self._load(number)
 
+    def number_of(self, config: Config) -> int | None:
+        """Return the first trial with this configuration, pending or finished; None if there is none."""
+        return self._seen.get(config)
+
     def was_asked(self, config: Config) -> bool:
         """Tell whether some trial, pending or finished, has this configuration."""
         return config in self._seen
@@ -246,13 +249,10 @@ class History:
         if not observation.is_ok:
             self.n_failed += 1
             return
-        chain = observation.losses
         parent = observation.trial.continues
         if parent is not None:
-            chain = self._chains.get(parent, self._observations[parent].losses) + chain
-            self._chains[number] = chain
             self._is_superseded[parent] = True
-        self._losses[number] = math.fsum(chain) / len(chain)
+        self._losses[number] = observation.loss
         self._update_best(number, parent)
 
     def _update_best(self, number: int, parent: int | None) -> None:

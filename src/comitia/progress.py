@@ -23,8 +23,9 @@ class ProgressBar:
             TextColumn("{task.percentage:>3.0f} %"),
             TimeElapsedColumn(),
             TextColumn("{task.fields[left]}"),
-            console=Console(stderr=True),
-            transient=False,
+            console=Console(stderr=True, force_jupyter=False),
+            redirect_stdout=False,  # what trials print is the user's
+            redirect_stderr=False,
         )
         self._task = self._progress.add_task("no trial yet", total=1.0, left="")
 

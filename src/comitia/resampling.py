@@ -6,7 +6,6 @@ Row indices everywhere are those of the user's table.
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +17,9 @@ from sklearn.model_selection import (
     GroupKFold,
     GroupShuffleSplit,
     KFold,
+    LeavePGroupsOut,
+    LeavePOut,
+    PredefinedSplit,
     ShuffleSplit,
     StratifiedGroupKFold,
     StratifiedKFold,
@@ -26,6 +28,7 @@ from sklearn.model_selection import (
 )
 
 from comitia.errors import ChoiceError, ResamplingError
+from comitia.quiet import quiet
 from comitia.seams import Resampling, Split
 from comitia.seeds import Seeds
 
@@ -66,7 +69,7 @@ class Fixed:
     ) -> Sequence[Split]:
         """See `Resampling`. Repeats beyond the first are drawn anew where the splitter shuffles."""
         splitter = copy.copy(self.splitter)
-        if _shuffles(splitter) and (splitter.random_state is None or repeat > 0):
+        if _shuffles(splitter) and (repeat > 0 or not isinstance(splitter.random_state, int | np.integer)):
             splitter.random_state = seeds.integer("splits-fixed", repeat)
         return _split(splitter, y, groups)
 
@@ -139,9 +142,9 @@ def make_splitter(cv: Any, *, stratify: bool, grouped: bool = False) -> Any:
         if grouped:
             return GroupShuffleSplit(1, test_size=float(cv))
         return (StratifiedShuffleSplit if stratify else ShuffleSplit)(1, test_size=float(cv))
-    if hasattr(cv, "split") and not isinstance(cv, str):
+    if hasattr(cv, "split") and not isinstance(cv, str | type):
         return cv
-    if isinstance(cv, Sequence) and cv and all(len(pair) == 2 for pair in cv):
+    if isinstance(cv, Sequence) and cv and all(isinstance(pair, Sequence) and len(pair) == 2 for pair in cv):
         return list(cv)
     raise ChoiceError(
         "The 'cv' parameter must be a number of folds, a hold-out fraction, a scikit-learn splitter or a list of "
@@ -177,9 +180,10 @@ def _is_partition(splitter: Any) -> bool:
     if isinstance(splitter, TimeSeriesSplit | BaseShuffleSplit):
         return False
     if isinstance(splitter, list):
-        rows = np.concatenate([np.asarray(test) for _, test in splitter])
-        return len(np.unique(rows)) == len(rows)
-    return isinstance(splitter, BaseCrossValidator)
+        return False  # it may be, but which rows there are is not known here
+    return isinstance(splitter, BaseCrossValidator) and not isinstance(
+        splitter, LeavePOut | LeavePGroupsOut | PredefinedSplit
+    )
 
 
 def _shuffles(splitter: Any) -> bool:
@@ -194,13 +198,12 @@ def _split(splitter: Any, y: NDArray[Any], groups: NDArray[Any] | None) -> list[
         pairs = splitter
     else:
         try:
-            with warnings.catch_warnings():
-                # a class with fewer rows than folds: it is then absent from some folds, which is what we want
-                warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
+            # a class with fewer rows than folds: it is then absent from some folds, which is what we want
+            with quiet("The least populated class"):
                 pairs = list(splitter.split(np.zeros((n, 1)), y, groups))
         except (ValueError, TypeError) as error:
             raise ResamplingError(
-                f"Splits must fit the data. Got {splitter} for {n} rows: {error} "
+                f"Splits must fit the data. Got {splitter} for {n} rows: {str(error).rstrip('.')}. "
                 "Use fewer folds or a smaller part, or check the groups."
             ) from error
     return [_checked(train, test, n) for train, test in pairs]

@@ -121,10 +121,16 @@ def make_scorer(scoring: str | Scorer | Any) -> Scorer:
             raise UnknownName("scorer", scoring, [*ROW_LOSSES, *get_scorer_names()])
         return Scorer(scoring, get_scorer(scoring))
     if callable(scoring):
+        if next(iter(inspect.signature(scoring).parameters), None) == "y_true":
+            raise ChoiceError(
+                f"A scorer must be a callable (estimator, X, y) -> score. Got the metric {scoring.__name__!r}, which "
+                "compares labels. Use its name, or sklearn.metrics.make_scorer(...)."
+            )
         return Scorer(getattr(scoring, "__name__", str(scoring)), scoring)
     raise ChoiceError(f"A scorer must be a name or a callable (estimator, X, y) -> score. Got {scoring!r} instead.")
 
 
 def _takes_weights(score: Any) -> bool:
+    score = getattr(score, "_score_func", score)  # a scikit-learn scorer says nothing, its metric does
     parameters = inspect.signature(score).parameters
     return "sample_weight" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from comitia.errors import StoreError, StoreMismatch
+from comitia.errors import ChoiceError, StoreError, StoreMismatch
 from comitia.history import Observation, Trial
-from comitia.seams import Decode
+from comitia.seams import Decode, Store
 
 FORMAT = 1
 """Version of the tables below; a file of another version is refused."""
@@ -113,6 +113,7 @@ class SqliteStore:
             # transactions are ours to begin and end (isolation_level=None); the study is the only writer
             self._connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False, timeout=10)
             self._finalizer = weakref.finalize(self, self._connection.close)
+            self._check_ours()  # before anything is changed
             self._connection.execute("PRAGMA journal_mode=WAL")
             self._connection.execute("PRAGMA synchronous=NORMAL")
             self._connection.execute("PRAGMA foreign_keys=ON")
@@ -120,15 +121,23 @@ class SqliteStore:
             self._connection.execute("PRAGMA wal_autocheckpoint=4000")
             self._set_up()
 
+    def _is_empty(self) -> bool:
+        """Tell whether there is no table: the file is new, or was killed before its first transaction ended."""
+        return bool(self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0)
+
     def _set_up(self) -> None:
-        """Create the tables in one transaction, or check that they are ours."""
-        [n_tables] = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if n_tables == 0:  # new, or killed before the first transaction ended
-            with self._transaction():
+        """Create the tables in one transaction, if there are none."""
+        with self._transaction():
+            if self._is_empty():
                 for statement in _TABLES.split(";"):
                     self._connection.execute(statement)
                 self._connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
                 self._connection.execute(f"PRAGMA user_version={FORMAT}")
+
+    def _check_ours(self) -> None:
+        """Refuse a file of another program or version."""
+        if self._is_empty():
+            return
         [application] = self._connection.execute("PRAGMA application_id").fetchone()
         [version] = self._connection.execute("PRAGMA user_version").fetchone()
         if application != APPLICATION_ID:
@@ -171,8 +180,14 @@ class SqliteStore:
                 "SELECT number, status, losses, metrics, seconds, n_evaluations, error FROM observations "
                 "ORDER BY number"
             ).fetchall()
-        trials = _trials(rows, decode)
-        return trials, [_observation(trials[row[0]], row) for row in results]
+        try:
+            trials = _trials(rows, decode)
+            return trials, [_observation(trials[row[0]], row) for row in results]
+        except (ValueError, LookupError, TypeError) as error:
+            raise StoreError(
+                f"Could not read the study's record {str(self.path)!r}: {type(error).__name__}: {error}. "
+                "The file is damaged: restore a copy, or use another path."
+            ) from error
 
     def put(self, key: str, value: bytes) -> None:
         """See `Store`."""
@@ -206,7 +221,7 @@ class SqliteStore:
             yield
         except sqlite3.IntegrityError as error:
             raise _written_twice(repr(str(self.path))) from error
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeError) as error:
             advice = "Check that it is a file that you may write, on a disk with space left."
             if isinstance(error, sqlite3.ProgrammingError):
                 advice = "It was closed: open the study again."
@@ -219,11 +234,15 @@ class SqliteStore:
             raise StoreError(f"Could not {doing} the study's record {str(self.path)!r}: {error}. {advice}") from error
 
 
-def make_store(storage: str | Path | Any | None) -> Any:
+def make_store(storage: str | Path | Store | None) -> Store:
     """Return a store for a path; memory for None; a store as it is."""
     if storage is None:
         return MemoryStore()
-    return SqliteStore(storage) if isinstance(storage, str | Path) else storage
+    if isinstance(storage, str | Path):
+        return SqliteStore(storage)
+    if not isinstance(storage, Store):
+        raise ChoiceError(f"The 'storage' parameter must be a path or a Store. Got {storage!r} instead.")
+    return storage
 
 
 def _written_twice(where: str) -> StoreError:
@@ -247,7 +266,7 @@ def _observation_row(observation: Observation) -> tuple[Any, ...]:
     metrics = json.dumps(dict(observation.metrics))
     return (
         observation.number, observation.status, losses, metrics, observation.seconds, observation.n_evaluations,
-        observation.error,
+        observation.error.encode("utf-8", "backslashreplace").decode(),  # lone surrogates cannot be written
     )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from concurrent.futures import (
     wait,
 )
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +33,8 @@ from comitia.errors import (
     ChoiceError,
     ExecutionError,
     ExhaustedError,
+    SpaceError,
+    StoreError,
     StoreMismatch,
     TellError,
     TrialCrashed,
@@ -41,15 +43,15 @@ from comitia.errors import (
 )
 from comitia.evaluation import failed, metrics_of
 from comitia.execution import Serial, Workers
-from comitia.history import History, Observation, Predictions, Status, Trial
+from comitia.history import STATUSES, History, Observation, Predictions, Status, Trial
 from comitia.interrupts import held_back
-from comitia.methods import Method, get_method
+from comitia.methods import METHODS, Method, get_method
 from comitia.seams import Ask, Evaluator, Member, Store
 from comitia.seeds import Seeds, fresh_seed
 from comitia.selection import nothing_found
 from comitia.space import Config, Space
 from comitia.spaces import get_space
-from comitia.store import make_store
+from comitia.store import MemoryStore, make_store
 
 if TYPE_CHECKING:
     import pandas as pd  # imported where it is used: it would be most of comitia's import time
@@ -67,7 +69,7 @@ class Study:
     space : Space, ConfigSpace.ConfigurationSpace, dict or str
         What to search; a string names a ready-made space. May be left out when `storage` holds a study.
     method : str or Method
-        A row of the registry, see `comitia.methods`.
+        A row of the registry, see `comitia.methods`. If not given: what the storage was begun with, else "rs".
     seed : int, optional
         The same seed and data give the same study. Drawn and recorded if not given.
     storage : str, Path or Store, optional
@@ -87,17 +89,18 @@ class Study:
     def __init__(
         self,
         space: Any = None,
-        method: str | Method = "rs",
+        method: str | Method | None = None,
         *,
         seed: int | None = None,
         storage: str | Path | Store | None = None,
     ) -> None:
-        self.method = get_method(method)
+        wanted = None if method is None else get_method(method)
         given = None if space is None else _make_space(space)
         if seed is not None:
             Seeds(seed)  # refuses what is not a seed before a file is made
         self.store: Store = make_store(storage)
-        header = self._header(given, seed)
+        header = self._header(given, wanted, seed)
+        self.method = wanted or get_method(header["method"])
         self.space = given if given is not None else Space.from_json(header["space"])
         self.seeds = Seeds(header["seed"])
         self.stop_reason: str | None = None
@@ -115,7 +118,7 @@ class Study:
         if trials:
             log.info("resuming with %d trials, %d of them finished", len(trials), len(observations))
 
-    def _header(self, space: Space | None, seed: int | None) -> dict[str, Any]:
+    def _header(self, space: Space | None, method: Method | None, seed: int | None) -> dict[str, Any]:
         """Read what the record says of its study and compare, or write it if the record is new."""
         data = self.store.get("study")
         if data is None:
@@ -123,21 +126,30 @@ class Study:
                 raise ChoiceError("A new study needs a space. Got none, and the storage holds no study.")
             header = {
                 "space": space.to_json(),
-                "method": self.method.name,
+                "method": "rs" if method is None else method.name,
                 "seed": fresh_seed() if seed is None else int(seed),
-                "versions": _versions(),
+                "versions": versions(),
             }
             self.store.put("study", json.dumps(header).encode())
             return header
-        header = json.loads(data)
+        try:
+            header = json.loads(data)
+        except ValueError as error:
+            raise StoreError(f"The study's record is damaged: {error}. Restore a copy, or use another path.") from error
         if space is not None and json.loads(header["space"]) != json.loads(space.to_json()):
             there = ", ".join(h["name"] for h in json.loads(header["space"])["hyperparameters"])
             raise self._mismatch("space", f"one over {there}", f"{space} with its ranges and conditions")
-        if header["method"] != self.method.name:
-            raise self._mismatch("method", repr(header["method"]), repr(self.method.name))
+        if method is not None and header["method"] != method.name:
+            raise self._mismatch("method", repr(header["method"]), repr(method.name))
+        if method is None and header["method"] not in METHODS:
+            self.store.close()
+            raise ChoiceError(
+                f"The study was begun with a method of your own, {header['method']!r}, which must be given again. "
+                "Got none. Use Study(space, method, storage=...)."
+            )
         if seed is not None and header["seed"] != seed:
             raise self._mismatch("seed", header["seed"], seed)
-        if header["versions"] != _versions():
+        if header["versions"] != versions():
             log.warning("the study was begun with other versions: %s", header["versions"])
         return header  # type: ignore[no-any-return]
 
@@ -151,6 +163,10 @@ class Study:
     @classmethod
     def open(cls, storage: str | Path) -> Study:
         """Open a recorded study with the space, method and seed it was begun with."""
+        if not Path(storage).is_file():
+            raise StoreError(
+                f"A study to open must be a file. There is no {str(storage)!r}. Begin one with Study(space)."
+            )
         store = make_store(Path(storage))
         data = store.get("study")
         if data is None:
@@ -158,7 +174,21 @@ class Study:
             raise StoreMismatch(
                 f"{str(storage)!r} must hold a study. Got an empty record. Begin one with Study(space)."
             )
-        return cls(method=json.loads(data)["method"], storage=store)
+        return cls(storage=store)
+
+    def in_memory(self) -> Study:
+        """Return a copy that has no file: it can be pickled, read and gone on with, but is recorded nowhere."""
+        copy = Study(self.space, self.method, seed=self.seeds.seed)
+        trials = [self.history.trial(number) for number in range(len(self.history))]
+        observations = self.history.observations()
+        copy.store.append(trials=trials, observations=observations)
+        for trial in trials:
+            copy.history.append(trial)
+        for observation in observations:
+            copy.history.finish(observation)
+        copy._n_batches, copy._waiting = self._n_batches, dict(self._waiting)
+        copy.stop_reason = self.stop_reason
+        return copy
 
     def close(self) -> None:
         """Write what is left and let go of the file."""
@@ -189,9 +219,11 @@ class Study:
         """
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
             raise ChoiceError(f"The 'n' parameter of ask must be an int >= 1. Got {n!r} instead.")
-        ready = [self._waiting.pop(number) for number in list(self._waiting)[:n]]
+        ready = list(self._waiting.values())[:n]
         if len(ready) < n:
             ready += self._suggest(int(n) - len(ready))
+        for trial in ready:
+            self._waiting.pop(trial.number, None)
         if not ready and not self.history.n_pending:
             raise ExhaustedError(
                 f"A study can ask while there is something new to try. All {self.history.n_configs} configurations of "
@@ -202,7 +234,8 @@ class Study:
     def _suggest(self, n: int) -> list[Trial]:
         values = self.method.goal.values(self.history, self.seeds)
         asks = list(self._optimizer.ask(self.history, values, n, self.seeds))
-        assert len(asks) <= n
+        if len(asks) > n:
+            raise ChoiceError(f"An optimizer must return at most {n} asks. Got {len(asks)} from {self.method.name!r}.")
         if not asks:
             return []
         return self._begin(asks, self.space.decode(np.array([ask.x for ask in asks])))
@@ -223,7 +256,13 @@ class Study:
     def _number(self, number: int, ask: Ask, config: Config) -> Trial:
         root, first_repeat = number, 0
         if ask.continues is not None:
-            parent = self.history.trial(ask.continues)
+            observation = self.history.observation(ask.continues)
+            if observation is None or not observation.is_ok:
+                raise ChoiceError(
+                    f"A trial must continue one that succeeded. Got an ask that continues trial {ask.continues}, which "
+                    f"{'is pending' if observation is None else 'failed'}."
+                )
+            parent = observation.trial
             root = parent.root
             # further folds belong to the parent's own resamplings, further repeats come after them
             first_repeat = parent.first_repeat + (parent.repeats if ask.folds is None else 0)
@@ -247,6 +286,10 @@ class Study:
         TellError
             If the trial was never asked, has a result already, or the loss is not a finite number.
         """
+        if error is not None and loss is not None:
+            raise TellError(f"A trial either has a loss or failed. Got loss={loss!r} and error={error!r}.")
+        if error is None and isinstance(loss, str):
+            raise TellError(f"The loss of a trial must be a finite number. Got {loss!r}. Use tell(trial, error=...).")
         self.tell_all([(trial, loss if error is None else error)])
 
     def tell_all(self, results: Iterable[tuple[Trial | int, float | str | None]]) -> None:
@@ -273,7 +316,9 @@ class Study:
             raise TellError(f"Trial {number} must be the one that this study asked. Got another study's trial.")
         if isinstance(result, str):
             return failed(asked, "failed", result, 0.0)
-        if result is None or not isinstance(result, float | int | np.number) or not math.isfinite(result):
+        if isinstance(result, np.ndarray) and result.ndim == 0:
+            result = result.item()
+        if not isinstance(result, float | int | np.number) or not math.isfinite(result):
             raise TellError(
                 f"The loss of a trial must be a finite number. Got {result!r} for trial {number}. "
                 "If it failed, use tell(trial, error='what happened')."
@@ -282,12 +327,23 @@ class Study:
 
     def _record(self, results: Sequence[Result]) -> None:
         """Take results into the history, and into the store together."""
+        results = [(self._with_earlier(observation), predictions) for observation, predictions in results]
         with held_back():
             for observation, _ in results:
                 self.history.finish(observation)
                 self._waiting.pop(observation.number, None)
             self._outbox += results
             self._flush()
+
+    def _with_earlier(self, observation: Observation) -> Observation:
+        """Put the losses of the trial that this one continues before its own."""
+        parent = observation.trial.continues
+        if parent is None or not observation.is_ok:
+            return observation
+        earlier = self.history.observation(parent)
+        assert earlier is not None
+        metrics = {name: earlier.metrics.get(name, ()) + scores for name, scores in observation.metrics.items()}
+        return replace(observation, losses=earlier.losses + observation.losses, metrics=metrics)
 
     def _flush(self) -> None:
         """Write what the store has not got yet; if it cannot, keep it for the next time."""
@@ -306,30 +362,37 @@ class Study:
     def enqueue(self, config: Mapping[str, Any]) -> Trial:
         """Ask for a configuration of the user's before any other; it is recorded at once.
 
-        Reals keep ten significant digits.
+        Reals keep ten significant digits. One that was asked already is not asked again, so that a script can be run
+        again: its trial is returned.
         """
+        if not isinstance(config, Mapping):
+            raise SpaceError(f"A configuration must be a dict of hyperparameters. Got {config!r} instead.")
         X = self.space.encode([config])
-        [trial] = self._begin([Ask(X[0])], self.space.decode(X))
+        configs = self.space.decode(X)
+        if (known := self.history.number_of(configs[0])) is not None:
+            return self.history.trial(known)
+        [trial] = self._begin([Ask(X[0])], configs)
         self._waiting[trial.number] = trial
         return trial
 
     def warm_start(self, older: Study, n: int = 10) -> int:
-        """Enqueue the best `n` configurations of an older study that this space allows; return how many."""
+        """Enqueue the best `n` configurations of an older study that this space allows; return how many are new."""
+        if not isinstance(older, Study):
+            raise ChoiceError(f"A warm start needs a Study. Got {older!r} instead. Use Study.open(path).")
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+            raise ChoiceError(f"The 'n' parameter of warm_start must be an int >= 1. Got {n!r} instead.")
         usable = np.where(older.history.is_superseded, np.nan, older.history.losses)
         order = [int(i) for i in np.argsort(usable, kind="stable") if not math.isnan(usable[i])]
-        enqueued = 0
+        n_fitting, before = 0, len(self.history)
         for number in order:
-            config = older.history.trial(number).config
             try:
-                [clean] = self.space.decode(self.space.encode([config]))
+                self.enqueue(older.history.trial(number).config)
             except ValueError:  # not of this space: older studies may have had other ranges
                 continue
-            if not self.history.was_asked(clean):
-                self.enqueue(config)
-                enqueued += 1
-            if enqueued == n:
+            n_fitting += 1
+            if n_fitting == n:
                 break
-        return enqueued
+        return len(self.history) - before
 
     # ---- running --------------------------------------------------------------------------------------------------
 
@@ -366,13 +429,11 @@ class Study:
             Show a progress bar on standard error.
         """
         meter = Budget(time_limit, n_trials, n_evaluations).start()
-        resampling = getattr(evaluator, "resampling", None)
-        if resampling is not None:
-            self.method.check_resampling(resampling)
-        pool, n_slots = _make_executor(executor, n_jobs, needs_kill=time_limit is not None)
+        callbacks = _checked_callbacks(callbacks)
+        self._check_evaluator(evaluator)
+        pool, n_slots = _make_executor(executor, n_jobs, needs_kill=meter.budget.time_limit is not None)
         self._is_stopped = False
         with ExitStack() as stack:
-            callbacks = list(callbacks)
             if progress:
                 from comitia.progress import ProgressBar
 
@@ -384,10 +445,34 @@ class Study:
                 self.stop_reason = run.loop()
             except KeyboardInterrupt:
                 self.stop_reason = "interrupted"
+                log.warning(
+                    "interrupted with %d trials finished; what was found is kept, run again to go on",
+                    self.history.n_finished,
+                )
             finally:
                 run.give_up()
         log.info("stopped (%s) after %d trials in %.1f s", self.stop_reason, self.history.n_finished, meter.seconds)
         return self
+
+    def _check_evaluator(self, evaluator: Any) -> None:
+        """Refuse what is not an evaluator, or judges trials in another way than those that are recorded."""
+        if not callable(evaluator) or not hasattr(evaluator, "n_fits"):
+            raise ChoiceError(
+                f"An evaluator must be a TableEvaluator, a FunctionEvaluator or one like them. Got {evaluator!r} "
+                "instead. For a function of a configuration use FunctionEvaluator(function), or minimize."
+            )
+        if (resampling := getattr(evaluator, "resampling", None)) is not None:
+            self.method.check_resampling(resampling)
+        if hasattr(evaluator, "fingerprint") and not isinstance(self.store, MemoryStore):
+            here = evaluator.fingerprint().encode()
+            there = self.store.get("evaluator")
+            if there is None:
+                self.store.put("evaluator", here)
+            elif there != here:
+                raise StoreMismatch(
+                    "A study is gone on with the table, splits and loss it was begun with, else its trials cannot be "
+                    "compared. Got others. Use the same, or another storage."
+                )
 
     def stop(self) -> None:
         """End the current run after the trial that just finished; for callbacks."""
@@ -454,9 +539,8 @@ class _Run:
 
     def loop(self) -> str:
         """Ask, submit, wait, record; return why it ended."""
-        reason = None
         while True:
-            reason = reason or self.refill()  # once no more may begin, that stays so
+            reason = self.refill()
             if not self.running:
                 return reason or "exhausted"
             seconds = self.meter.seconds_left
@@ -464,6 +548,7 @@ class _Run:
                 self.running, timeout=None if seconds == math.inf else max(seconds, 0), return_when=FIRST_COMPLETED
             )
             if not done:
+                self.record_endless()
                 return "time"
             self.collect(done)
             if self.study._is_stopped:
@@ -479,6 +564,8 @@ class _Run:
             room = int(min(room, self.meter.trials_left(n_begun)))
             if room <= 0:
                 return "budget"
+            if self.meter.budget.n_evaluations is not None:
+                room = 1  # how many fit depends on each
             try:
                 trials = study.ask(room)
             except ExhaustedError:
@@ -489,12 +576,27 @@ class _Run:
                 if not self.fits(trial) or self.meter.seconds_left <= 0:
                     # not begun: it stays asked, and is the first of the next
                     study._waiting |= {late.number: late for late in trials[position:]}
-                    return "budget" if not self.fits(trial) else "time"
+                    if self.fits(trial):
+                        return "time"
+                    return None if self.running else "budget"  # those that run may take fewer fits than foretold
                 future = self.pool.submit(self.task, trial)
                 self.running[future] = (trial, self.meter.seconds)
-            if isinstance(self.pool, Serial):
-                return None  # they have finished already: record them before the next
         return None
+
+    def record_endless(self) -> None:
+        """Record trials that ran for more than half of the whole time: begun again, they would take it all again."""
+        limit = self.meter.budget.time_limit or math.inf
+        endless = {f: (t, began) for f, (t, began) in self.running.items() if self.meter.seconds - began > limit / 2}
+        if isinstance(self.pool, Workers):
+            self.pool.abandon(endless)
+        text = "The trial was still running after {:.3g} s, when the run's time was over. Use trial_time_limit."
+        results: list[Result] = []
+        for future, (trial, began) in endless.items():
+            del self.running[future]
+            seconds = self.meter.seconds - began
+            results.append((failed(trial, "timeout", text.format(seconds), seconds), None))
+        if results:
+            self.study._record(results)
 
     def fits(self, trial: Trial) -> bool:
         """Tell whether a trial's evaluations are within the budget."""
@@ -507,11 +609,19 @@ class _Run:
     def collect(self, done: Iterable[Future[Any]]) -> None:
         """Record finished trials in the order of their numbers, in one transaction."""
         finished = sorted(((self.running[future], future) for future in done), key=lambda pair: pair[0][0].number)
-        results = [self.result(future, *began) for began, future in finished]
+        results: list[Result] = []
+        broken: Exception | None = None
+        for began, future in finished:
+            try:
+                results.append(self.result(future, *began))
+            except (ExecutionError, CancelledError) as error:  # the executor's fault: the others are good
+                broken = error
         with held_back():
             for _, future in finished:
                 del self.running[future]
             self.study._record(results)
+        if broken is not None:
+            raise broken
         for observation, _ in results:
             if not observation.is_ok:
                 log.warning("trial %d %s: %s", observation.number, observation.status, observation.error)
@@ -521,8 +631,7 @@ class _Run:
     def result(self, future: Future[Any], trial: Trial, began: float) -> Result:
         """Return what a trial's future holds; what it was killed for is an observation like any other."""
         try:
-            result: Result = future.result()
-            return result
+            return _checked_result(trial, future.result())
         except (TrialTimeout, TrialMemory, TrialCrashed) as error:
             return failed(trial, _STATUS_OF[type(error)], str(error), self.meter.seconds - began), None
         except (ExecutionError, CancelledError):
@@ -549,6 +658,26 @@ class _Run:
             future.cancel()
 
 
+def _checked_result(trial: Trial, result: Any) -> Result:
+    """Refuse what an evaluator of the user's own must not return: it would be recorded for ever."""
+    if not isinstance(result, tuple) or len(result) != 2 or not isinstance(result[0], Observation):
+        raise TypeError(f"an evaluator must return (Observation, Predictions or None), got {type(result).__name__}")
+    observation, predictions = result
+    if observation.number != trial.number or observation.status not in STATUSES:
+        raise ValueError(f"an evaluator must return its own trial and a status of {STATUSES}, got {observation!r}")
+    if observation.is_ok and not (observation.losses and all(map(math.isfinite, observation.losses))):
+        raise ValueError(f"an evaluator must return finite losses with the status 'ok', got {observation.losses}")
+    # the trial itself, not its copy from another process; and plain floats, which can be written
+    return replace(observation, trial=trial, losses=tuple(map(float, observation.losses))), predictions
+
+
+def _checked_callbacks(callbacks: Any) -> list[Callback]:
+    found = list(callbacks) if isinstance(callbacks, Iterable) else [callbacks]
+    if not isinstance(callbacks, Iterable) or not all(callable(callback) for callback in found):
+        raise ChoiceError(f"'callbacks' must be a list of functions (study, observation). Got {callbacks!r} instead.")
+    return found
+
+
 _STATUS_OF: dict[type, Status] = {TrialTimeout: "timeout", TrialMemory: "memory", TrialCrashed: "crashed"}
 
 
@@ -560,17 +689,21 @@ def _make_space(space: Any) -> Space:
 
 def _make_executor(executor: Executor | None, n_jobs: int | None, *, needs_kill: bool) -> tuple[Executor, int]:
     """Return an executor and how many trials it gets at a time."""
-    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs < 1):
-        raise ChoiceError(f"The 'n_jobs' parameter must be an int >= 1. Got {n_jobs!r} instead.")
+    is_number = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and not (is_number and n_jobs > 0):
+        raise ChoiceError(
+            f"The 'n_jobs' parameter must be an int >= 1. Got {n_jobs!r} instead. For all cores: executor=Workers()."
+        )
     if executor is None:
         # what runs in this process cannot be stopped, so a time limit alone means a worker
         executor = Workers(n_jobs or 1) if (n_jobs or 1) > 1 or needs_kill else Serial()
-    if not isinstance(executor, Executor) and not hasattr(executor, "submit"):
+    if isinstance(executor, type) or not hasattr(executor, "submit"):
         raise ChoiceError(f"The executor must have concurrent.futures' `submit`. Got {executor!r} instead.")
     own = getattr(executor, "n_workers", None) or getattr(executor, "_max_workers", None)
     return executor, n_jobs or own or os.cpu_count() or 1
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Return the versions of what results depend on."""
     packages = {name: version(name) for name in ("comitia", "numpy", "scipy", "scikit-learn", "ConfigSpace")}
     return {"python": platform.python_version(), **packages}

@@ -1,5 +1,6 @@
 """Workers: every way to misbehave is recorded within its limit, harms nobody else, and leaves nothing behind."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -139,6 +140,7 @@ def test_nothing_is_left_when_the_parent_is_killed(stop: signal.Signals, tmp_pat
 def test_a_worker_killed_while_it_sends_harms_no_other() -> None:
     with Workers(2) as pool:
         wait([pool.submit(misbehave, "fine") for _ in range(2)])
+        n_killed = 0
         for delay in (0.2, 0.4, 0.6):
             big = pool.submit(bytes, 700_000_000)
             others = [pool.submit(misbehave, "fine") for _ in range(3)]
@@ -146,9 +148,11 @@ def test_a_worker_killed_while_it_sends_harms_no_other() -> None:
             for process in psutil.Process().children(recursive=True):
                 if process.memory_info().rss > 5e8:
                     process.kill()
+                    n_killed += 1
             assert [future.result(timeout=30) for future in others] == ["fine"] * 3
             wait([big], timeout=30)
             assert big.done()
+        assert n_killed
 
 
 class Heavy:
@@ -278,4 +282,98 @@ def test_a_learner_without_end_does_not_keep_the_study_past_its_time() -> None:
     study.run(FunctionEvaluator(objective), time_limit=2.5, n_jobs=2)
     assert time.monotonic() - began < 3.5
     assert study.stop_reason == "time"
-    assert study.history.n_pending == 2
+    assert study.history.n_finished + study.history.n_pending == 2
+
+
+class DiesWhenLoaded:
+    """A task that ends its worker while it is being loaded there."""
+
+    def __init__(self) -> None:
+        self.home = os.getpid()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__ = state
+        if os.getpid() != self.home:
+            os._exit(7)
+
+    def __call__(self) -> int:
+        return 1
+
+
+def test_every_future_ends_when_workers_cannot_begin_tasks() -> None:
+    with Workers(1) as pool:
+        futures = [pool.submit(DiesWhenLoaded()) for _ in range(6)]
+        _, left = wait(futures, timeout=30)
+        assert not left
+        assert all(future.exception() for future in futures)
+
+
+def test_a_forked_child_that_comes_back_does_not_answer_for_its_parent() -> None:
+    def fork_and_return() -> int:
+        return os.fork()  # 0 in the child
+
+    with Workers(1, trial_time_limit=5) as pool:
+        for _ in range(5):
+            assert pool.submit(fork_and_return).result(timeout=20) > 0
+
+
+def test_a_helper_of_a_healthy_trial_survives_its_neighbours_crash() -> None:
+    def daemon_then_wait() -> bool:
+        # an orphan at once: its parent, the shell, ends
+        started = subprocess.run(
+            ["sh", "-c", "sleep 987654 >/dev/null 2>&1 & echo $!"], capture_output=True, check=True
+        )
+        time.sleep(1.5)
+        return psutil.pid_exists(int(started.stdout))
+
+    with Workers(2) as pool:
+        wait([pool.submit(misbehave, "fine") for _ in range(2)])
+        healthy = pool.submit(daemon_then_wait)
+        time.sleep(0.3)
+        assert isinstance(pool.submit(misbehave, "segfault").exception(), TrialCrashed)
+        assert healthy.result() is True
+
+
+def test_functions_that_are_gone_are_forgotten() -> None:
+    with Workers(1) as pool:
+        for i in range(20):
+            heavy = Heavy()
+            assert pool.submit(heavy, i).result() == i
+        del heavy
+        pool.submit(abs, 1).result()
+        time.sleep(0.2)
+        manager = pool._manager
+        assert manager is not None
+        assert len(manager._functions) < 5
+
+
+def test_a_dropped_pool_takes_its_processes_with_it() -> None:
+    Workers(1).submit(abs, -1).result()
+    gc.collect()
+
+
+def test_a_user_module_called_worker_is_the_users(tmp_path: Path) -> None:
+    (tmp_path / "worker.py").write_text("def f(config):\n    return config['x']\n")
+    (tmp_path / "script.py").write_text(
+        "import pathlib, sys\nsys.path.append(pathlib.Path('.'))\nimport worker\nfrom comitia import minimize\n"
+        "print(minimize(worker.f, {'x': [1, 2, 3]}, n_jobs=2, n_trials=3).best_trial.loss)\n"
+    )
+    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout == "1.0\n", done.stderr
+
+
+def test_without_standard_error(tmp_path: Path) -> None:
+    script = "from comitia import Workers\nwith Workers(1) as pool:\n    print(pool.submit(abs, -3).result())\n"
+    (tmp_path / "script.py").write_text(script)
+    done = subprocess.run(
+        ["sh", "-c", f"{sys.executable} script.py 2>&-"], cwd=tmp_path, capture_output=True, check=False
+    )
+    assert done.stdout == b"3\n"
+
+
+def test_a_pool_that_is_still_starting_stops_at_once() -> None:
+    pool = Workers(2)
+    pool.submit(misbehave, "fine")
+    began = time.monotonic()
+    pool.shutdown(cancel_futures=True)
+    assert time.monotonic() - began < 0.7

@@ -1,26 +1,34 @@
 """A worker as a program of its own, where there is no safe fork (macOS, Windows).
 
-`python fresh.py` reads one line of JSON from standard input: where to connect, the key, and Python's path.
+`python fresh.py` reads one line of JSON from standard input: Python's path, and the descriptor of a socket, or, on
+Windows, where to connect and with which key.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import sys
-from multiprocessing.connection import Client
+from multiprocessing.connection import Client, Connection
+from typing import Any
 
 
 def main() -> None:
     """Connect to the parent, then serve."""
     order = json.loads(sys.stdin.readline())
     here = os.path.dirname(os.path.abspath(__file__))
-    sys.path[:] = [here, *order["path"]]
-    import worker  # type: ignore[import-not-found]  # beside this file, which runs as a script
-
-    sys.path.remove(here)
-    address = order["address"]
-    connection = Client(tuple(address) if isinstance(address, list) else address, authkey=bytes.fromhex(order["key"]))
+    sys.path[:] = order["path"]
+    spec = importlib.util.spec_from_file_location("_comitia_worker", os.path.join(here, "worker.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    worker = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(worker)
+    connection: Any
+    if "socket" in order:
+        connection = Connection(order["socket"])
+    else:
+        connection = Client(order["address"], authkey=bytes.fromhex(order["key"]))
     worker.settle_in()
     worker.serve(connection)
 

@@ -15,15 +15,18 @@ import contextlib
 import ctypes
 import gc
 import importlib
+import importlib.util
 import json
 import os
 import selectors
 import signal
 import socket
 import sys
+import traceback
 from multiprocessing.connection import Connection
 from typing import Any
 
+WORKER = "_comitia_worker"
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -77,7 +80,13 @@ class Nursery:
 
     def start(self, worker: int, fd: int) -> None:
         """Fork a worker that listens at `fd`."""
-        pid = os.fork()
+        try:
+            pid = os.fork()
+        except OSError:  # no memory, too many processes: this worker ends before it began
+            traceback.print_exc()
+            os.close(fd)
+            self.tell({"exited": worker, "code": 1})
+            return
         if pid == 0:
             become_worker(fd, self.inherited)
         os.close(fd)
@@ -133,11 +142,13 @@ def become_worker(fd: int, inherited: list[Any]) -> None:
             resource.close()
         os.setsid()
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # if the nursery itself is killed
-        import worker  # type: ignore[import-not-found]  # beside this file, which runs as a script
-
+        prctl(PR_SET_CHILD_SUBREAPER, 1)  # its orphans come to us when it ends, not before
+        worker: Any = sys.modules[WORKER]
         worker.settle_in()
         worker.serve(Connection(fd))
         code = 0
+    except BaseException:
+        traceback.print_exc()
     finally:
         os._exit(code)
 
@@ -146,6 +157,16 @@ def prctl(option: int, value: int) -> None:
     """Call Linux's prctl; where that is not to be had, process groups alone must do."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def load_worker(folder: str) -> None:
+    """Import `worker.py` under a name that no module of the user's has."""
+    spec = importlib.util.spec_from_file_location(WORKER, os.path.join(folder, "worker.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[WORKER] = module
+    spec.loader.exec_module(module)
 
 
 def main() -> None:
@@ -157,9 +178,7 @@ def main() -> None:
     for module in order["preload"]:
         with contextlib.suppress(Exception):  # a worker that needs it will say so
             importlib.import_module(module)
-    sys.path.insert(0, here)
-    importlib.import_module("worker")
-    sys.path.remove(here)
+    load_worker(here)
     gc.collect()
     gc.freeze()  # what is here stays shared with the forks
     Nursery(control).run()

@@ -19,8 +19,8 @@ class Serial(Executor):
     """
 
     def __init__(self, batch: int = 1) -> None:
-        if batch < 1:
-            raise ChoiceError(f"The 'batch' parameter of Serial must be an int >= 1. Got {batch} instead.")
+        if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
+            raise ChoiceError(f"The 'batch' parameter of Serial must be an int >= 1. Got {batch!r} instead.")
         self.n_workers = batch
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:

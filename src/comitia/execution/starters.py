@@ -88,7 +88,8 @@ class Nursery:
             start_new_session=True,
         )
         theirs.close()
-        order = {"path": sys.path, "preload": _to_preload()}
+        self._has_started = False
+        order = {"path": _path(), "preload": _to_preload()}
         assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError), self._process.stdin as stdin:  # its end shows as an event
             stdin.write(json.dumps(order).encode() + b"\n")
@@ -128,6 +129,7 @@ class Nursery:
                 raise self._broken()
             message = json.loads(data)
             if "started" in message:
+                self._has_started = True
                 found.append(Event("started", message["started"], message["pid"]))
             else:
                 found.append(Event("exited", message["exited"], message["code"]))
@@ -140,10 +142,13 @@ class Nursery:
 
     def close(self) -> None:
         """See `Starter`."""
+        with contextlib.suppress(OSError):
+            self._control.shutdown(socket.SHUT_RDWR)  # a fork of the user's may hold a copy
         self._control.close()
         try:
-            self._process.wait(timeout=2)
-        except subprocess.TimeoutExpired:  # still importing, say
+            # still importing: nothing of ours runs yet, and nobody wants to wait for it
+            self._process.wait(timeout=2 if self._has_started else 0)
+        except subprocess.TimeoutExpired:
             _kill_tree(self._process.pid)
             self._process.wait()
 
@@ -152,27 +157,39 @@ class FreshProcesses:
     """Starts a new Python for each worker; see `fresh.py`."""
 
     def __init__(self, n_workers: int) -> None:
-        self._key = secrets.token_bytes(32)
-        self._listener = Listener(authkey=self._key)
         self._environment = environment(n_workers)
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
         self._new: list[Event] = []
 
     def start(self, worker: int) -> Any:
         """See `Starter`."""
+        if sys.platform == "win32":
+            return self._start_and_accept(worker)
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._launch(worker, {"socket": theirs.fileno()}, [theirs.fileno()])
+        return Connection(ours.detach())
+
+    def _start_and_accept(self, worker: int) -> Any:
+        """Start on Windows, where descriptors are not inherited by number: the worker connects to us."""
+        key = secrets.token_bytes(32)
+        with Listener(authkey=key) as listener:
+            self._launch(worker, {"address": listener.address, "key": key.hex()}, [])
+            return listener.accept()
+
+    def _launch(self, worker: int, order: dict[str, Any], descriptors: list[int]) -> None:
         process = subprocess.Popen(
             [sys.executable, str(HERE / "fresh.py")],
             stdin=subprocess.PIPE,
             env=self._environment,
+            pass_fds=descriptors,
             start_new_session=True,
         )
         self._processes[worker] = process
-        assert process.stdin is not None
-        order = {"address": self._listener.address, "key": self._key.hex(), "path": sys.path}
-        with process.stdin as stdin:
-            stdin.write(json.dumps(order).encode() + b"\n")
         self._new.append(Event("started", worker, process.pid))
-        return self._listener.accept()
+        assert process.stdin is not None
+        with contextlib.suppress(BrokenPipeError), process.stdin as stdin:  # its end shows as an event
+            stdin.write(json.dumps({**order, "path": _path()}).encode() + b"\n")
 
     def kill(self, worker: int) -> None:
         """See `Starter`."""
@@ -197,12 +214,16 @@ class FreshProcesses:
         for process in self._processes.values():
             _kill_tree(process.pid)
             process.wait()
-        self._listener.close()
+
+
+def _path() -> list[str]:
+    """Return Python's path as workers, which may start elsewhere, understand it."""
+    return [os.path.abspath(str(entry)) for entry in sys.path]
 
 
 def _to_preload() -> list[str]:
     """Name what the parent has imported of the usual heavy packages: workers will need the same."""
-    return sorted(name for name in sys.modules if name.split(".")[0] in PRELOADED and "__main__" not in name)
+    return sorted(name for name in list(sys.modules) if name.split(".")[0] in PRELOADED and "__main__" not in name)
 
 
 def _kill_tree(pid: int) -> None:

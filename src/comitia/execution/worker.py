@@ -2,7 +2,7 @@
 
 The standard library alone is imported here, so that a worker starts fast and imports what its tasks need.
 
-Messages, pickled, from the parent: `("function", key, payload)`, `("task", number, key, payload)`.
+Messages, pickled, from the parent: `("function", key, payload)`, `("forget", key)`, `("task", number, key, payload)`.
 From the worker: `("begin", number)`, `("result", number, payload)`, `("error", number, payload)`.
 """
 
@@ -19,6 +19,7 @@ from typing import Any
 def serve(connection: Connection) -> None:
     """Work until the parent hangs up."""
     functions: dict[int, Any] = {}
+    ours = os.getpid()
     while True:
         try:
             message = pickle.loads(connection.recv_bytes())
@@ -27,8 +28,13 @@ def serve(connection: Connection) -> None:
         if message[0] == "function":
             functions[message[1]] = message[2]  # loaded by the first task, so that a failure has a task to go to
             continue
+        if message[0] == "forget":
+            functions.pop(message[1], None)
+            continue
         _, number, key, arguments = message
         answer = _perform(connection, functions, number, key, arguments)
+        if os.getpid() != ours:  # a child that the task forked and that came back here: the answer is the parent's
+            os._exit(0)
         with contextlib.suppress(Exception):  # what the task printed, while it is still its turn
             sys.stdout.flush()
             sys.stderr.flush()
@@ -69,5 +75,10 @@ def settle_in() -> None:
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
-    sys.stdout.flush()
-    os.dup2(2, 1)
+    with contextlib.suppress(Exception):
+        sys.stdout.flush()
+    try:
+        os.dup2(2, 1)
+    except OSError:  # there is no standard error
+        for descriptor in (1, 2):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)

@@ -13,15 +13,19 @@ import pickle
 import signal
 import threading
 import time
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, Future
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from multiprocessing import connection as mp_connection
+from numbers import Real
 from typing import Any
 
 import cloudpickle
+import numpy as np
 import psutil
 
 from comitia.errors import ChoiceError, ExecutionError, TrialCrashed, TrialMemory, TrialTimeout
@@ -33,6 +37,8 @@ CHILDREN_SECONDS = 0.5
 """How often the memory of a trial's own children is added up: that reads the whole process table."""
 STARTING_SECONDS = 120.0
 """How long a task may wait for a new worker to import what it needs, on top of its limit."""
+LEAST_BYTES = 2**29
+"""Memory that a trial may use in any case, if the user sets no limit: imports alone take a quarter of it."""
 MOST_FRUITLESS = 4
 """Workers in a row that may end before beginning any task."""
 
@@ -93,11 +99,15 @@ class Workers(Executor):
         trial_memory_limit: float | None = None,
         starter: Callable[[int], Starter] = make_starter,
     ) -> None:
-        self.n_workers = n_workers if n_workers is not None else (os.cpu_count() or 1)
-        if isinstance(self.n_workers, bool) or not isinstance(self.n_workers, int) or self.n_workers < 1:
-            raise ChoiceError(f"The number of workers must be an int >= 1. Got {n_workers!r} instead.")
+        wanted = n_workers if n_workers is not None else (os.cpu_count() or 1)
+        if isinstance(wanted, bool) or not isinstance(wanted, int | np.integer) or wanted < 1:
+            raise ChoiceError(
+                f"The number of workers must be an int >= 1. Got {n_workers!r} instead. "
+                "Leave it out for as many as there are cores."
+            )
+        self.n_workers = int(wanted)
         for name, limit in (("trial_time_limit", trial_time_limit), ("trial_memory_limit", trial_memory_limit)):
-            if limit is not None and not limit > 0:
+            if limit is not None and not (isinstance(limit, Real) and limit > 0):
                 raise ChoiceError(f"The {name!r} parameter of Workers must be a number > 0. Got {limit!r} instead.")
         self.trial_time_limit = trial_time_limit
         self.trial_memory_limit = trial_memory_limit
@@ -126,9 +136,14 @@ class Workers(Executor):
             raise ChoiceError("Workers.submit takes positional arguments alone. Use functools.partial for keywords.")
         with self._lock:
             if self._manager is None:
-                memory = self.trial_memory_limit or 0.9 * psutil.virtual_memory().available / self.n_workers
+                share = 0.9 * psutil.virtual_memory().available / self.n_workers
+                memory = self.trial_memory_limit or max(share, LEAST_BYTES)
                 self._manager = _Manager(self.n_workers, self.trial_time_limit or math.inf, memory, self._make_starter)
-            return self._manager.submit(fn, args)
+                # a pool that is dropped without a shutdown takes its processes with it
+                weakref.finalize(self, self._manager.stop, finish=False)
+            future = self._manager.submit(fn, args)
+        future.pool = self  # type: ignore[attr-defined]  # whoever waits for it keeps the pool
+        return future
 
     def abandon(self, futures: Iterable[Future[Any]]) -> None:
         """Give up tasks: those that wait are cancelled, those that run are killed."""
@@ -158,7 +173,12 @@ class _Manager:
         self._worker_numbers = itertools.count()
         self._task_numbers = itertools.count()
         self._queue: deque[_Task] = deque()
-        self._functions: dict[int, tuple[Callable[..., Any], bytes]] = {}
+        self._queue_lock = threading.Lock()
+        self._has_ended = False
+        self._functions: dict[int, bytes] = {}
+        self._function_numbers = itertools.count()
+        self._keys: dict[int, tuple[Callable[[], Any], int]] = {}
+        self._dropped: deque[int] = deque()
         self._abandoned: deque[Future[Any]] = deque()
         self._fruitless = 0
         self._is_stopping = False
@@ -172,19 +192,42 @@ class _Manager:
     # ---- called from the user's threads ---------------------------------------------------------------------------
 
     def submit(self, fn: Callable[..., Any], args: tuple[Any, ...]) -> Future[Any]:
-        if self._broken is not None:
-            raise self._broken
         key = self._key_of(fn)
-        task = _Task(next(self._task_numbers), key, _pickled("arguments", args), Future())
-        self._queue.append(task)
+        arguments = _pickled("arguments", args)
+        with self._queue_lock:
+            if self._has_ended:
+                raise self._broken or ExecutionError("The pool was shut down while a task was submitted to it.")
+            task = _Task(next(self._task_numbers), key, arguments, Future())
+            self._queue.append(task)
         self._wake()
         return task.future
 
     def _key_of(self, fn: Callable[..., Any]) -> int:
-        """Pickle a function the first time it is seen; holding on to it keeps its identity its own."""
-        if id(fn) not in self._functions:
-            self._functions[id(fn)] = (fn, _pickled("function", fn))
-        return id(fn)
+        """Pickle a function the first time it is seen; once it is gone, so is the pickle."""
+        known = self._keys.get(id(fn))
+        if known is not None and known[0]() is fn:
+            return known[1]
+        key = next(self._function_numbers)
+        self._functions[key] = _pickled("function", fn)
+        try:
+            reference: Callable[[], Any] = weakref.ref(fn, lambda _: self._dropped.append(key))
+        except TypeError:  # kept, where it cannot be watched
+            reference = partial(_same, fn)
+        self._keys[id(fn)] = (reference, key)
+        return key
+
+    def _forget_dropped(self) -> None:
+        """Let go of functions that are gone and that no task needs any more."""
+        in_use = {task.key for task in self._queue} | {w.task.key for w in self._workers.values() if w.task}
+        for key in [key for key in self._dropped if key not in in_use]:
+            self._dropped.remove(key)
+            self._functions.pop(key, None)
+            self._keys = {i: known for i, known in self._keys.items() if known[1] != key}
+            for worker in self._workers.values():
+                if key in worker.functions and worker.pid is not None:
+                    worker.functions.discard(key)
+                    with suppress(OSError):
+                        worker.connection.send_bytes(pickle.dumps(("forget", key)))
 
     def abandon(self, futures: list[Future[Any]]) -> None:
         self._abandoned.extend(futures)
@@ -194,7 +237,15 @@ class _Manager:
         self._finishes = finish
         self._is_stopping = True
         self._wake()
-        self._thread.join()
+        if threading.current_thread() is self._thread:  # the pool was dropped, and its own thread found out
+            return
+        try:
+            self._thread.join()
+        except BaseException:  # a Ctrl-C while tasks end: do not wait for them
+            self._finishes = False
+            self._wake()
+            self._thread.join()
+            raise
 
     def _wake(self) -> None:
         with self._wake_lock, suppress(OSError, ValueError):  # closed: the manager has ended
@@ -209,6 +260,8 @@ class _Manager:
                 self._listen()
                 self._watch()
                 self._carry_out_abandoned()
+                if self._dropped:
+                    self._forget_dropped()
         except ExecutionError as error:
             self._broken = error
         except Exception as error:  # our own fault: no future may wait for ever because of it
@@ -227,12 +280,15 @@ class _Manager:
         return self._is_stopping and not (self._finishes and busy)
 
     def _end_futures(self) -> None:
-        left = [worker.task for worker in self._workers.values() if worker.task] + list(self._queue)
+        with self._queue_lock:
+            self._has_ended = True
+            left = [worker.task for worker in self._workers.values() if worker.task] + list(self._queue)
         for task in left:
-            if self._broken is not None and not task.future.cancelled():
-                task.future.set_exception(self._broken)
-            elif not task.future.cancel():
-                task.future.set_exception(TrialCrashed("The task was given up because its pool was shut down."))
+            if task.future.cancelled() or (self._broken is None and task.future.cancel()):
+                task.future.set_running_or_notify_cancel()  # who waits for it must be told
+            else:
+                given_up = TrialCrashed("The task was given up because its pool was shut down.")
+                task.future.set_exception(self._broken or given_up)
 
     def _hand_out(self) -> None:
         n_tasks = len(self._queue) + sum(worker.task is not None for worker in self._workers.values())
@@ -249,10 +305,11 @@ class _Manager:
     def _send(self, worker: _Worker, task: _Task) -> None:
         worker.task = task
         worker.has_begun = False
+        worker.children_bytes, worker.children_at = 0, 0.0
         worker.deadline = time.monotonic() + self._time_limit + STARTING_SECONDS
         try:
             if task.key not in worker.functions:
-                payload = self._functions[task.key][1]
+                payload = self._functions[task.key]
                 worker.connection.send_bytes(pickle.dumps(("function", task.key, payload)))
                 worker.functions.add(task.key)
             worker.connection.send_bytes(pickle.dumps(("task", task.number, task.key, task.arguments)))
@@ -322,9 +379,9 @@ class _Manager:
             if worker.verdict is None:
                 self._count_fruitless(event.value)
             return
+        worker.task.future.set_exception(worker.verdict or TrialCrashed(_how_it_ended(event.value)))
         if not worker.has_begun and worker.verdict is None:
             self._count_fruitless(event.value)
-        worker.task.future.set_exception(worker.verdict or TrialCrashed(_how_it_ended(event.value)))
 
     def _count_fruitless(self, code: int) -> None:
         self._fruitless += 1
@@ -410,6 +467,10 @@ def _pickled(what: str, thing: object) -> bytes:
             f"The {what} of a task must be picklable to reach worker processes. Got {type(thing).__name__}: "
             f"{type(error).__name__}: {error}. Remove what cannot be pickled (locks, open files), or use n_jobs=1."
         ) from error
+
+
+def _same(thing: Any) -> Any:
+    return thing
 
 
 def _text(error: BaseException) -> str:

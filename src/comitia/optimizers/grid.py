@@ -35,21 +35,25 @@ class Grid:
         self._space = space
         self._points = space.grid(levels)
         self._order: tuple[int, NDArray[np.intp]] = (-1, np.empty(0, dtype=np.intp))
-        self._known = 0  # cache: this many points, from the start of the order, were asked
+        self._known: tuple[int, History | None] = (
+            0,
+            None,
+        )  # cache: so many points of the order were asked in that history
 
     def ask(self, history: History, values: NDArray[np.float64], n: int, seeds: Seeds) -> Sequence[Ask]:
         """See `Optimizer`. Points that were enqueued by hand are not asked again."""
         if self._order[0] != seeds.seed:
             self._order = (seeds.seed, seeds("grid").permutation(len(self._points)))
-            self._known = 0
+            self._known = (0, None)
+        known = self._known[0] if self._known[1] is history else 0
         order = self._order[1]
         found: list[Ask] = []
-        for position in range(self._known, len(order)):
+        for position in range(known, len(order)):
             if len(found) == n:
                 break
             x = self._points[order[position]]
             if not history.was_asked(self._space.decode(x[None])[0]):
                 found.append(Ask(x))
             elif not found:
-                self._known = position + 1
+                self._known = (position + 1, history)
         return found

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from comitia.errors import SpaceError
 from comitia.history import History
 from comitia.optimizers.unseen import Unseen
 from comitia.seams import Ask
@@ -14,10 +15,11 @@ from comitia.seeds import Seeds
 from comitia.space import Space
 
 Array = NDArray[np.float64]
+MOST_POWER = 20
 
 
 class Sobol:
-    """Trial `k` is point `k` of one scrambled Sobol sequence; forbidden points give way to the next allowed one."""
+    """Trial `k` is the `k`-th allowed point of one scrambled Sobol sequence."""
 
     needs_generations = False
 
@@ -42,18 +44,24 @@ class Sobol:
     def _from(self, k: int, seeds: Seeds) -> Iterator[Array]:
         """Yield the allowed points from number `k` on."""
         while True:
-            points = self._first(k + 1, seeds)
-            if self._space.is_allowed(points[k : k + 1])[0]:
-                yield points[k]
+            yield self._first(k + 1, seeds)[k]
             k += 1
 
     def _first(self, n: int, seeds: Seeds) -> Array:
-        """Return at least the first `n` points, a power of two of them: the sequence is balanced there."""
+        """Return at least the first `n` allowed points."""
         seed, points = self._points
-        if seed != seeds.seed or len(points) < n:
-            from scipy.stats import qmc
+        if seed == seeds.seed and len(points) >= n:
+            return points
+        from scipy.stats import qmc
 
+        for power in range(max(6, (n - 1).bit_length()), MOST_POWER + 1):
             engine = qmc.Sobol(len(self._space), scramble=True, rng=seeds("sobol"))
-            points = self._space.from_uniform(engine.random_base2(max(6, (n - 1).bit_length())))
-            self._points = (seeds.seed, points)
-        return points
+            points = self._space.from_uniform(engine.random_base2(power))  # balanced at powers of two
+            points = points[self._space.is_allowed(points)]
+            if len(points) >= n:
+                self._points = (seeds.seed, points)
+                return points
+        raise SpaceError(
+            f"Forbidden clauses must leave enough to sample. Got {len(points)} allowed points of {2**MOST_POWER:,}. "
+            "Loosen them, or make impossible values impossible by conditions."
+        )

@@ -12,7 +12,8 @@ from typing import Any, NoReturn
 class Config(Mapping[str, Any]):
     """An assignment of values to the active hyperparameters, in the space's order.
 
-    Equal assignments are equal and have equal hashes, so a `Config` can be a dictionary key.
+    Equal assignments are equal and have equal hashes, so a `Config` can be a dictionary key. Types count between two
+    configurations (1, 1.0 and True are different values to a learner), not in a comparison with a plain dictionary.
 
     Examples
     --------
@@ -39,19 +40,22 @@ class Config(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._values)
 
+    def _key(self) -> frozenset[tuple[str, type, Any]]:
+        """Return what tells configurations apart: to a learner 1, 1.0 and True are not the same."""
+        items = [(name, type(value), value) for name, value in self._values.items()]
+        try:
+            return frozenset(items)
+        except TypeError:  # a choice such as a list or an array: equal values have equal representations
+            return frozenset((name, kind, repr(value)) for name, kind, value in items)
+
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Config):
-            return self._values == other._values
+            return hash(self) == hash(other) and self._key() == other._key()
         return self._values == other
 
     def __hash__(self) -> int:
         if self._hash is None:
-            items = self._values.items()
-            try:
-                value = hash(frozenset(items))
-            except TypeError:  # a choice such as a list or an array: equal values have equal representations
-                value = hash(frozenset((name, repr(item)) for name, item in items))
-            object.__setattr__(self, "_hash", value)
+            object.__setattr__(self, "_hash", hash(self._key()))
         return self._hash  # type: ignore[return-value]
 
     def __setattr__(self, name: str, value: object) -> NoReturn:

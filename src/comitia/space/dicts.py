@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from ast import literal_eval
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -28,6 +30,11 @@ def configspace_from_dict(distributions: Mapping[str, Any]) -> CS.ConfigurationS
 
 
 def _hyperparameter(name: str, values: Any) -> CS.hyperparameters.Hyperparameter[Any, Any]:
+    if hasattr(values, "ppf") and not hasattr(values, "dist"):
+        raise SpaceError(
+            f"The distribution of {name!r} must have its arguments. Got {values.name!r} without any. "
+            f"Call it, for example {values.name}(0, 1)."
+        )
     if hasattr(values, "ppf") and hasattr(values, "dist"):
         return _from_distribution(name, values)
     if isinstance(values, np.ndarray):
@@ -44,13 +51,17 @@ def _hyperparameter(name: str, values: Any) -> CS.hyperparameters.Hyperparameter
 
 
 def _from_list(name: str, options: list[Any]) -> CS.hyperparameters.Hyperparameter[Any, Any]:
+    if any(isinstance(option, float) and option != option for option in options):
+        raise SpaceError(f"The values of {name!r} must not be NaN. Got one. Use None for a missing value.")
     if all(isinstance(option, str | int | float) for option in options):
         if len(set(map(repr, options))) < len(options):
             raise SpaceError(f"The values of {name!r} must be different. Got {options!r} instead.")
         if len({str(option) for option in options}) == len(options) == len(set(options)):
             return CS.CategoricalHyperparameter(name, options)
-    labels = [repr(option) for option in options]
-    labels = [label if labels.count(label) == 1 else f"{label} #{number}" for number, label in enumerate(labels)]
+    # without addresses in memory, so that the same space is the same in another process
+    labels = [re.sub(r" at 0x[0-9a-fA-F]+", "", repr(option)) for option in options]
+    counts = Counter(labels)
+    labels = [label if counts[label] == 1 else f"{label} #{number}" for number, label in enumerate(labels)]
     if all(_is_literal(option) for option in options):
         return CS.CategoricalHyperparameter(name, labels, meta={"literals": True})
     return CS.CategoricalHyperparameter(name, labels, meta={"labels": True, "objects": options})
@@ -67,6 +78,12 @@ def _is_literal(option: Any) -> bool:
 def _from_distribution(name: str, frozen: Any) -> CS.hyperparameters.Hyperparameter[Any, Any]:
     kind = frozen.dist.name
     lower, upper = frozen.support()
+    middle = frozen.ppf(np.array([0.25, 0.75]))
+    if not np.isfinite(middle).all() or (kind != "randint" and not lower < upper):
+        raise SpaceError(
+            f"The distribution of {name!r} must have a proper range. Got {kind} with the support [{lower}, {upper}]. "
+            "Check its arguments; uniform takes (start, width)."
+        )
     if kind == "randint":
         return _integer(name, int(lower), int(upper))
     if hasattr(frozen.dist, "pmf"):
@@ -80,7 +97,11 @@ def _from_distribution(name: str, frozen: Any) -> CS.hyperparameters.Hyperparame
         return CS.UniformFloatHyperparameter(name, float(lower), float(upper))
     if kind in ("loguniform", "reciprocal") and is_exact and lower > 0:
         return CS.UniformFloatHyperparameter(name, float(lower), float(upper), log=True)
-    recipe = {"name": kind, "args": [float(a) for a in frozen.args], "kwds": dict(frozen.kwds)}
+    recipe = {
+        "name": kind,
+        "args": [float(a) for a in frozen.args],
+        "kwds": {k: float(v) for k, v in frozen.kwds.items()},
+    }
     return CS.UniformFloatHyperparameter(name, 0.0, 1.0, meta={"scipy": recipe})
 
 

@@ -24,6 +24,8 @@ from comitia.errors import SpaceError
 Array = NDArray[np.float64]
 
 SIGNIFICANT_DIGITS = 10
+TAIL = 1e-9
+"""What is cut off the ends of a distribution, which are infinite for most."""
 STEP = 0.1
 """Step of a real towards a neighbour, in the encoded range; T §5.3.2 has a fixed step and names no size."""
 
@@ -106,13 +108,13 @@ class Real:
         x = np.clip(x, 0.0, 1.0)
         if self.quantiles is not None:
             # the tails' ends are infinite for most distributions
-            return np.asarray(self.quantiles.ppf(np.clip(x, 1e-9, 1 - 1e-9)), dtype=np.float64)
+            return _significant(np.asarray(self.quantiles.ppf(np.clip(x, TAIL, 1 - TAIL)), dtype=np.float64))
         if self.log:
             low, high = math.log(self.lower), math.log(self.upper)
             values = np.exp(low + x * (high - low))
         else:
             values = self.lower + x * (self.upper - self.lower)
-        return np.clip(values, self.lower, self.upper)
+        return np.clip(_significant(values), self.lower, self.upper)
 
     def number(self, value: Any) -> float:
         """See `Hyperparameter`."""
@@ -132,7 +134,10 @@ class Real:
         if not self.lower <= number <= self.upper:
             raise _outside(self.name, f"a number in [{self.lower:g}, {self.upper:g}]", value)
         if self.quantiles is not None:
-            return float(self.quantiles.cdf(np.asarray(number)))
+            probability = float(self.quantiles.cdf(np.asarray(number)))
+            if not TAIL <= probability <= 1 - TAIL:
+                raise _outside(self.name, f"within all but {TAIL:g} of its distribution on either side", value)
+            return probability
         if self.log:
             span = math.log(self.upper) - math.log(self.lower)
             return min(max((math.log(number) - math.log(self.lower)) / span, 0.0), 1.0)
@@ -272,9 +277,9 @@ class Choice:
 
     def coordinate(self, value: Any) -> float:
         """See `Hyperparameter`."""
-        for index, option in enumerate(self.options):
-            if _same(option, value):
-                return (index + 0.5) / len(self.options)
+        exact = [i for i, option in enumerate(self.options) if type(option) is type(value) and _same(option, value)]
+        for index in [*exact, *(i for i, option in enumerate(self.options) if _same(option, value))]:
+            return (index + 0.5) / len(self.options)
         raise _outside(self.name, "one of " + ", ".join(map(repr, self.options)), value)
 
     def neighbours(self, x: Array, step: float) -> list[Array]:
@@ -293,6 +298,14 @@ class Choice:
         """See `Hyperparameter`: a choice is never thinned out."""
         k = len(self.options)
         return np.asarray((np.arange(k) + 0.5) / k)
+
+
+def _significant(values: Array) -> Array:
+    """Round to the digits that values carry, so that conditions see what configurations say."""
+    size = np.abs(values)
+    exponents = np.floor(np.log10(np.where(size > 0, size, 1.0)))
+    scale = 10.0 ** np.clip(SIGNIFICANT_DIGITS - 1 - exponents, -290, 290)
+    return np.asarray(np.rint(values * scale) / scale)
 
 
 def _same(option: Any, value: Any) -> bool:

@@ -1,0 +1,65 @@
+"""`Ensemble`: weighted fitted members that predict as one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.extmath import softmax
+
+Array = NDArray[np.float64]
+
+
+class Ensemble(BaseEstimator):  # type: ignore[misc]
+    """Average the answers of fitted models.
+
+    Parameters
+    ----------
+    models : sequence of fitted estimators
+    weights : sequence of float
+        They sum to 1.
+    n_classes : int, optional
+        Classes are codes 0 to n_classes - 1; None for numbers.
+    """
+
+    def __init__(self, models: Sequence[Any], weights: Sequence[float], n_classes: int | None = None) -> None:
+        self.models = models
+        self.weights = weights
+        self.n_classes = n_classes
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return numbers, or the codes of the most probable classes.  # (n,)."""
+        if self.n_classes is None:
+            return np.asarray(
+                sum(
+                    w * np.asarray(m.predict(X), dtype=np.float64)
+                    for m, w in zip(self.models, self.weights, strict=True)
+                )
+            )
+        if len(self.models) == 1:  # one model's own answer, which need not be where its probability is largest
+            return np.asarray(self.models[0].predict(X)).astype(np.intp)
+        return np.asarray(self.predict_proba(X).argmax(axis=1))
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return class probabilities; a member without any gives its votes.  # (n, n_classes)."""
+        assert self.n_classes is not None
+        total = np.zeros((X.shape[0], self.n_classes))
+        for model, weight in zip(self.models, self.weights, strict=True):
+            columns = np.asarray(model.classes_, dtype=np.intp)
+            total[:, columns] += weight * _probabilities(model, X, len(columns))
+        return total
+
+
+def _probabilities(model: Any, X: Any, n_classes: int) -> Array:
+    if hasattr(model, "predict_proba"):
+        return np.asarray(model.predict_proba(X), dtype=np.float64)
+    if hasattr(model, "decision_function"):  # a margin, squashed: in the order of confidence, not calibrated
+        margin = np.asarray(model.decision_function(X), dtype=np.float64)
+        if margin.ndim == 1:
+            margin = np.column_stack([np.zeros(len(margin)), 2 * margin])
+        return np.asarray(softmax(margin))
+    votes = np.searchsorted(model.classes_, model.predict(X))
+    return np.asarray(np.eye(n_classes)[votes])

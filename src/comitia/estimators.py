@@ -1,0 +1,680 @@
+"""The scikit-learn face: `AutoClassifier` and `AutoRegressor`."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from comitia.budget import Budget, Meter
+from comitia.ensembles import Ensemble
+from comitia.errors import ChoiceError, ComitiaWarning, ModelError, NothingFound, TableError
+from comitia.evaluation import TableEvaluator, fit_parameters, take
+from comitia.execution import Serial, Workers
+from comitia.methods import get_method
+from comitia.models import is_plain, read_folder, read_study, write_folder
+from comitia.quiet import quiet
+from comitia.scoring import Scorer, Task, make_loss
+from comitia.seams import Member, Split
+from comitia.space import Config
+from comitia.spaces.default import DefaultSpace, default_space
+from comitia.study import Study
+from comitia.tables import Columns, TableCleaner
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SEARCH_SHARE = 0.8
+"""Share of the time limit after which no search goes on: the rest is for the refit."""
+OVERHEAD_SECONDS = 0.3
+
+
+class FallbackWarning(ComitiaWarning):
+    """Nothing better than predicting the most frequent class, or the mean, could be fitted in the budget."""
+
+
+@dataclass(frozen=True)
+class FittedMember:
+    """One voter of what was returned."""
+
+    config: Config | None
+    """None for the fallback, which has no configuration."""
+    weight: float
+    pipeline: Any
+    trial: int | None
+
+
+class _Auto(BaseEstimator):  # type: ignore[misc]
+    """What both tasks share: clean the table, search, refit inside the budget."""
+
+    _task: Task
+    _default_scoring: str
+
+    def __init__(
+        self,
+        *,
+        time_limit: float | None = None,
+        n_trials: int | None = None,
+        method: str = "sobol",
+        scoring: Any = None,
+        cv: Any = None,
+        include: Sequence[Any] | None = None,
+        exclude: Sequence[str] = (),
+        refit: Any = "full",
+        n_jobs: int = 1,
+        executor: Executor | None = None,
+        trial_time_limit: float | None = None,
+        trial_memory_limit: float | None = None,
+        storage: Any = None,
+        callbacks: Iterable[Any] = (),
+        verbose: int = 0,
+        random_state: int | None = None,
+    ) -> None:
+        self.time_limit = time_limit
+        self.n_trials = n_trials
+        self.method = method
+        self.scoring = scoring
+        self.cv = cv
+        self.include = include
+        self.exclude = exclude
+        self.refit = refit
+        self.n_jobs = n_jobs
+        self.executor = executor
+        self.trial_time_limit = trial_time_limit
+        self.trial_memory_limit = trial_memory_limit
+        self.storage = storage
+        self.callbacks = callbacks
+        self.verbose = verbose
+        self.random_state = random_state
+
+    # ---- fitting --------------------------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        X_val: Any = None,
+        y_val: Any = None,
+    ) -> Any:
+        """Search for the model that generalises best, and refit it on all rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, pandas or polars frame of shape (n_rows, n_columns)
+            Numbers, strings, dates, booleans, missing values.
+        y : array of shape (n_rows,)
+        sample_weight : array of shape (n_rows,), optional
+            Counts in the loss, and in the fit where the learner takes it.
+        groups : array of shape (n_rows,), optional
+            Rows of a group stay on one side of every split.
+        X_val, y_val : optional
+            Rows to judge on, instead of splits of `X`.
+        """
+        self.check_parameters()
+        meter = Budget(self.time_limit, self.n_trials).start()
+        self.cleaner_ = TableCleaner(type(self).__name__).fit(X)
+        self.n_features_in_ = self.cleaner_.n_features_in_
+        self._remember_names(X)
+        table = self.cleaner_.transform(X)
+        target = self._encode_target(y, table.shape[0])
+        if X_val is None:
+            cv = self._splitter(target, groups)
+        else:
+            self._check_alone(sample_weight, groups)
+            table, target, cv = self._with_validation(table, target, X_val, y_val)
+        fallback = self._fallback(table, target)
+        default = default_space(
+            self.cleaner_.columns_, self._task, table.shape[0], include=self.include, exclude=self.exclude
+        )
+        method = get_method(self.method)
+        evaluator = TableEvaluator(
+            default.build,
+            table,
+            target,
+            task=self._task,
+            loss=self._loss(),
+            cv=cv,
+            reshuffled=method.is_reshuffled,
+            groups=groups,
+            sample_weight=sample_weight,
+        )
+        self.study_ = self._search(default, evaluator, meter)
+        self._refit(evaluator, fallback, meter)
+        return self
+
+    def check_parameters(self) -> None:
+        """Refuse wrong parameters, before anything is read or written."""
+        if self.refit not in ("full", "folds", False):
+            raise ChoiceError(f"The 'refit' parameter must be 'full', 'folds' or False. Got {self.refit!r} instead.")
+        make_loss(self._loss())
+        Budget(self.time_limit, self.n_trials)
+        get_method(self.method)
+        default_space(Columns(1), self._task, 1, include=self.include, exclude=self.exclude)
+        Workers(self.n_jobs, trial_time_limit=self.trial_time_limit, trial_memory_limit=self.trial_memory_limit)
+
+    def _loss(self) -> Any:
+        return self._default_scoring if self.scoring is None else self.scoring
+
+    def _remember_names(self, X: Any) -> None:
+        if hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        columns = getattr(X, "columns", None)
+        if columns is not None and all(isinstance(name, str) for name in columns):
+            self.feature_names_in_: NDArray[Any] = np.asarray(columns, dtype=object)
+
+    def _splitter(self, target: NDArray[Any], groups: Any) -> Any:
+        """Return the user's `cv`, or as many folds, up to five, as the rows allow."""
+        if self.cv is not None:
+            return self.cv
+        n = len(target) if groups is None else len(np.unique(np.asarray(groups)))
+        if self._task == "classification":
+            n = min(n, int(np.bincount(target).max()))
+        if n < 2:
+            raise TableError(
+                f"Folds need at least 2 samples of a class, or groups. Got n_samples={len(target)}: too few rows. "
+                "Give more rows, or X_val and y_val."
+            )
+        return min(5, n)
+
+    def _with_validation(self, table: Any, target: NDArray[Any], X_val: Any, y_val: Any) -> tuple[Any, Any, Any]:
+        from scipy import sparse
+
+        more = self.cleaner_.transform(X_val)
+        answers = self._encode_more(y_val, more.shape[0])
+        n, m = table.shape[0], more.shape[0]
+        stacked = sparse.vstack([table, more]).tocsr() if sparse.issparse(table) else np.vstack([table, more])
+        return stacked, np.concatenate([target, answers]), [(np.arange(n), np.arange(n, n + m))]
+
+    def _check_alone(self, sample_weight: Any, groups: Any) -> None:
+        if sample_weight is not None or groups is not None:
+            raise ChoiceError(
+                "X_val and y_val cannot be combined with sample_weight or groups. Got both. "
+                "Give a predefined split as 'cv' instead."
+            )
+
+    def _fallback(self, table: Any, target: NDArray[Any]) -> Any:
+        """Fit the prior or the mean: there is always something to return."""
+        model = DummyClassifier(strategy="prior") if self._task == "classification" else DummyRegressor()
+        return model.fit(np.zeros((table.shape[0], 1)), target)
+
+    def _search(self, default: DefaultSpace, evaluator: TableEvaluator, meter: Meter) -> Study:
+        seed = self.random_state
+        if seed is not None and not isinstance(seed, int | np.integer):
+            seed = int(np.random.default_rng(seed.randint(2**31)).integers(2**31))  # a RandomState, as checks pass
+        study = Study(default.space, self.method, seed=None if seed is None else int(seed), storage=self.storage)
+        if not len(study.history):
+            for config in default.first:
+                study.enqueue(config)
+        self._pool = self._executor()
+        seconds = None if self.time_limit is None and meter.budget.time_limit is None else meter.seconds_left
+        try:
+            study.run(
+                evaluator,
+                n_trials=self.n_trials,
+                time_limit=None if seconds is None else max(SEARCH_SHARE * seconds, 1e-3),
+                executor=self._pool,
+                callbacks=[*self.callbacks, _LeaveTimeToRefit(meter, self.refit == "full", evaluator.n_folds)],
+                progress=bool(self.verbose),
+            )
+        except BaseException:
+            self._close()
+            raise
+        return study
+
+    def _executor(self) -> Executor:
+        if self.executor is not None:
+            return self.executor
+        is_limited = self.time_limit is not None or self.n_trials is None or self.trial_time_limit is not None
+        if self.n_jobs == 1 and not is_limited and self.trial_memory_limit is None:
+            return Serial()
+        pool = Workers(self.n_jobs, trial_time_limit=self.trial_time_limit, trial_memory_limit=self.trial_memory_limit)
+        return pool.__enter__()  # kept for the refit
+
+    def _close(self) -> None:
+        if isinstance(self._pool, Workers) and self.executor is None:
+            self._pool.__exit__(None, None, None)
+        del self._pool
+
+    def _refit(self, evaluator: TableEvaluator, fallback: Any, meter: Meter) -> None:
+        """Fit the members again within what is left of the time; on a failure try the next best trials."""
+        n_classes = None if evaluator.classes is None else len(evaluator.classes)
+        try:
+            task = _Refit(evaluator, self.study_.seeds.integer("refit"))
+            for members in _candidates(self.study_):
+                fitted = self._fit_members(task, members, meter)
+                if fitted:
+                    break
+            else:
+                fitted = []
+        finally:
+            self._close()
+        if not fitted:
+            warnings.warn(
+                "No learner could be fitted within the budget, so the model only predicts "
+                + ("the most frequent class." if n_classes else "the mean.")
+                + f" {self._why()} Give it more time.",
+                FallbackWarning,
+                stacklevel=3,
+            )
+            fitted = [FittedMember(None, 1.0, fallback, None)]
+        self.members_ = fitted
+        total = sum(member.weight for member in fitted)
+        self.ensemble_ = Ensemble([m.pipeline for m in fitted], [m.weight / total for m in fitted], n_classes)
+
+    def _why(self) -> str:
+        errors = [o.error for o in self.study_.history.observations() if o.error]
+        return f"The first failure was: {errors[0]}." if errors else "No trial had ended."
+
+    def _fit_members(self, task: _Refit, members: Sequence[Member], meter: Meter) -> list[FittedMember]:
+        fitted = []
+        for member in members:
+            for rows in self._rows_to_fit(task.evaluator, member):
+                model = self._fit_one(task, member.config, rows, meter)
+                if model is not None:
+                    fitted.append(FittedMember(member.config, member.weight, model, member.trial))
+        return fitted
+
+    def _rows_to_fit(self, evaluator: TableEvaluator, member: Member) -> list[NDArray[np.intp]]:
+        if self.refit == "full":
+            return [np.arange(len(evaluator.y))]
+        number = member.trial or 0
+        splits: list[Split] = evaluator.splits(number, 0, self.study_.seeds)
+        return [train for train, _ in (splits if self.refit == "folds" else splits[:1])]
+
+    def _fit_one(self, task: _Refit, config: Config, rows: NDArray[np.intp], meter: Meter) -> Any:
+        """Fit in the pool, so that it can be killed; None if it fails or takes too long."""
+        seconds = meter.seconds_left - OVERHEAD_SECONDS
+        if seconds <= 0:
+            return None
+        future = self._pool.submit(task, config, rows)
+        try:
+            return future.result(timeout=None if np.isinf(seconds) else seconds)
+        except Exception:  # a time-out, a crash, or the learner's own error: there are other candidates
+            if isinstance(self._pool, Workers):
+                self._pool.abandon([future])
+            return None
+
+    # ---- predicting -----------------------------------------------------------------------------------------------
+
+    def _table(self, X: Any) -> Any:
+        check_is_fitted(self, "ensemble_")
+        if hasattr(self, "feature_names_in_") and not hasattr(X, "columns"):
+            warnings.warn(
+                f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names",
+                UserWarning,
+                stacklevel=3,
+            )
+        elif not hasattr(self, "feature_names_in_") and hasattr(X, "columns"):
+            warnings.warn(
+                f"X has feature names, but {type(self).__name__} was fitted without feature names",
+                UserWarning,
+                stacklevel=3,
+            )
+        return self.cleaner_.transform(X)
+
+    def leaderboard(self) -> pd.DataFrame:
+        """Return one row a trial, the best first."""
+        check_is_fitted(self, "study_")
+        frame = self.study_.to_frame()
+        frame.insert(0, "rank", frame["loss"].rank(method="first"))
+        return frame.sort_values("loss", kind="stable", na_position="last").reset_index(drop=True)
+
+    @property
+    def best_params_(self) -> dict[str, Any]:
+        """Configuration of the member with the largest weight; empty for the fallback."""
+        check_is_fitted(self, "members_")
+        best = max(self.members_, key=lambda member: member.weight)
+        return {} if best.config is None else dict(best.config)
+
+    @property
+    def best_score_(self) -> float:
+        """Validation score of the best trial, in scikit-learn's sign: optimistic, being the best of many."""
+        check_is_fitted(self, "members_")
+        return -self.study_.best_trial.loss
+
+    @property
+    def best_index_(self) -> int:
+        """Number of the best trial."""
+        check_is_fitted(self, "members_")
+        return self.study_.best_trial.number
+
+    @property
+    def best_estimator_(self) -> Any:
+        """Fitted pipeline of the member with the largest weight; it takes the cleaned table."""
+        check_is_fitted(self, "members_")
+        return max(self.members_, key=lambda member: member.weight).pipeline
+
+    def save(self, path: str | Path) -> None:
+        """Write a model folder that `comitia.load` reads."""
+        if not hasattr(self, "ensemble_"):
+            raise ChoiceError(f"A model must be fitted before it is saved. Got {type(self).__name__} without a fit.")
+        members = [
+            {
+                "config": None if member.config is None else json.dumps(dict(member.config), default=repr),
+                "weight": member.weight,
+                "trial": member.trial,
+            }
+            for member in self.members_
+        ]
+        content = {
+            "kind": type(self).__name__,
+            "params": {name: value for name, value in self.get_params(deep=False).items() if is_plain(value)},
+            "cleaner": self.cleaner_,
+            "ensemble": self.ensemble_,
+            "classes": getattr(self, "classes_", None),
+            "feature_names": list(getattr(self, "feature_names_in_", [])),
+            "members": members,
+        }
+        write_folder(Path(path), content, self.study_)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        state.pop("_pool", None)
+        if "study_" in state:
+            state["study_"] = state["study_"].in_memory()  # an open file cannot be pickled
+        return state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def _encode_target(self, y: Any, n_rows: int) -> NDArray[Any]:
+        raise NotImplementedError
+
+    def _encode_more(self, y: Any, n_rows: int) -> NDArray[Any]:
+        raise NotImplementedError
+
+    def _repr_html_inner(self) -> str:
+        rows = "".join(
+            f"<tr><td>{member.weight:.2f}</td><td>{member.config or 'fallback'}</td></tr>" for member in self.members_
+        )
+        best = self.study_.history.best
+        loss = "none succeeded" if best is None else f"best validation loss {best.loss:.4g}"
+        return (
+            f"<p><b>{type(self).__name__}</b>: {self.study_.history.n_finished} trials, {loss}</p>"
+            f"<table><tr><th>weight</th><th>member</th></tr>{rows}</table>"
+        )
+
+    def _repr_html_(self) -> str:
+        """Show the members in notebooks once fitted."""
+        return self._repr_html_inner() if hasattr(self, "members_") else f"<pre>{self!r}</pre>"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+
+class AutoClassifier(ClassifierMixin, _Auto):  # type: ignore[misc]
+    """Find and fit the classifier that generalises best inside a budget.
+
+    Parameters
+    ----------
+    time_limit : float, optional
+        Seconds for everything, the refit included. With neither this nor `n_trials`, 60.
+    n_trials : int, optional
+        Number of configurations to try.
+    method : str
+        A row of the registry: `comitia.METHODS`.
+    scoring : str or callable, default "log-loss" where all learners have probabilities, else "zero-one"
+        A loss of comitia's or a scikit-learn scorer.
+    cv : int, float, splitter or list of splits, optional
+        Up to five stratified folds if not given.
+    include : list, optional
+        Names of learners (`comitia.spaces.default.LEARNERS`), your own estimators, or pairs `(estimator, space)`.
+    exclude : list of str
+        Learners to leave out.
+    refit : {"full", "folds", False}
+        Refit on all rows, on the training part of each fold (their average predicts), or on the first one's.
+    n_jobs : int
+        Worker processes.
+    executor : concurrent.futures.Executor, optional
+        Where trials run, instead of `n_jobs` workers.
+    trial_time_limit, trial_memory_limit : float, optional
+        Seconds and bytes after which a trial is killed.
+    storage : str or Path, optional
+        SQLite file of the study; fitting again with it goes on.
+    callbacks : iterable of callable (study, observation)
+    verbose : int
+        Show a progress bar if not 0.
+    random_state : int, optional
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from comitia import AutoClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = AutoClassifier(n_trials=3, include=["linear"], random_state=0).fit(X, y)
+    >>> clf.predict(X[:2])
+    array([0, 0])
+    """
+
+    _task = "classification"
+    _default_scoring = "zero-one"
+
+    def _encode_target(self, y: Any, n_rows: int) -> NDArray[Any]:
+        labels = _checked_labels(y, n_rows)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise TableError(
+                f"A classifier needs at least 2 classes in the target. Got one class: {self.classes_[0]!r}. "
+                "Check the target column."
+            )
+        return codes.astype(np.intp)
+
+    def _encode_more(self, y: Any, n_rows: int) -> NDArray[Any]:
+        labels = _checked_labels(y, n_rows)
+        if not np.isin(labels, self.classes_).all():
+            raise TableError("y_val must hold the classes of y. Got others. Drop those rows.")
+        return np.searchsorted(self.classes_, labels)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each row.  # (n,)."""
+        table = self._table(X)
+        return np.asarray(self.classes_[self.ensemble_.predict(table)])
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of each class, in the order of `classes_`.  # (n, n_classes)."""
+        table = self._table(X)
+        return self.ensemble_.predict_proba(table)
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return log-odds: of the second class if there are two, else of each class against the rest."""
+        p = np.clip(self.predict_proba(X), 1e-15, 1 - 1e-15)
+        odds = np.log(p) - np.log1p(-p)
+        return np.asarray(odds[:, 1] if odds.shape[1] == 2 else odds)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy, or the score of `scoring`."""
+        return _score(self, super().score, X, y, sample_weight)
+
+
+class AutoRegressor(RegressorMixin, _Auto):  # type: ignore[misc]
+    """Find and fit the regressor that generalises best inside a budget.
+
+    Parameters are those of `AutoClassifier`; `scoring` is "squared-error" if not given.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from comitia import AutoRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> reg = AutoRegressor(n_trials=3, include=["linear"], random_state=0).fit(X, y)
+    >>> reg.predict(X).shape
+    (442,)
+    """
+
+    _task = "regression"
+    _default_scoring = "squared-error"
+
+    def _encode_target(self, y: Any, n_rows: int) -> NDArray[Any]:
+        return _checked_numbers(y, n_rows)
+
+    def _encode_more(self, y: Any, n_rows: int) -> NDArray[Any]:
+        return _checked_numbers(y, n_rows)
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Return the prediction for each row.  # (n,)."""
+        table = self._table(X)
+        return np.asarray(self.ensemble_.predict(table), dtype=np.float64)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return R squared, or the score of `scoring`."""
+        return _score(self, super().score, X, y, sample_weight)
+
+
+KINDS: dict[str, Any] = {"AutoClassifier": AutoClassifier, "AutoRegressor": AutoRegressor}
+
+
+def load(path: str | Path, *, trusted: Sequence[str] = ()) -> Any:
+    """Load a model folder.
+
+    Parameters
+    ----------
+    path : str or Path
+    trusted : sequence of str
+        Exact names of further types that the file may hold, such as "my_module.MyEstimator" for a learner of your own.
+
+    Raises
+    ------
+    ModelError
+        If there is no model, or the file holds a type that is not trusted; then nothing in it has run.
+    """
+    content = read_folder(Path(path), trusted)
+    if content.get("kind") not in KINDS:
+        raise ModelError(f"{str(path)!r} must hold an AutoClassifier or AutoRegressor. Got {content.get('kind')!r}.")
+    estimator = KINDS[content["kind"]](**content["params"])
+    estimator.cleaner_ = content["cleaner"]
+    estimator.n_features_in_ = content["cleaner"].n_features_in_
+    estimator.ensemble_ = content["ensemble"]
+    estimator.members_ = [
+        FittedMember(
+            None if member["config"] is None else Config(json.loads(member["config"])),
+            member["weight"],
+            model,
+            member["trial"],
+        )
+        for member, model in zip(content["members"], content["ensemble"].models, strict=True)
+    ]
+    if content["classes"] is not None:
+        estimator.classes_ = content["classes"]
+    if content["feature_names"]:
+        estimator.feature_names_in_ = np.asarray(content["feature_names"], dtype=object)
+    if (study := read_study(Path(path))) is not None:
+        estimator.study_ = study
+    return estimator
+
+
+@dataclass(frozen=True, eq=False)
+class _Refit:
+    """Fit one configuration on some rows; picklable."""
+
+    evaluator: TableEvaluator
+    random_state: int
+
+    def __call__(self, config: Config, rows: NDArray[np.intp]) -> Any:
+        e = self.evaluator
+        model = e.build(config, self.random_state)
+        with quiet():
+            weight = None if e.sample_weight is None else e.sample_weight[rows]
+            return model.fit(take(e.X, rows), e.y[rows], **fit_parameters(model, weight))
+
+
+@dataclass
+class _LeaveTimeToRefit:
+    """Stop the search while the best so far can still be refitted."""
+
+    meter: Meter
+    is_full: bool
+    n_folds: int
+
+    def __call__(self, study: Study, observation: Any) -> None:
+        best = study.history.best
+        if best is None or np.isinf(self.meter.seconds_left):
+            return
+        one_fit = best.seconds / max(best.n_evaluations, 1)
+        needed = OVERHEAD_SECONDS + 2.0 * one_fit * (1 if self.is_full else self.n_folds)
+        if self.meter.seconds_left < needed:
+            study.stop()
+
+
+def _candidates(study: Study) -> Iterable[Sequence[Member]]:
+    """Yield what the method selects, then single trials from the best on, cheaper ones first where one failed."""
+    try:
+        yield study.members()
+    except NothingFound:
+        return
+    good = sorted((o for o in study.history.observations() if o.is_ok), key=lambda o: o.loss)
+    for observation in [*good[1:4], *sorted(good, key=lambda o: o.seconds)[:3]]:
+        yield [Member(observation.config, 1.0, observation.number)]
+
+
+def _score(estimator: Any, default: Any, X: Any, y: Any, sample_weight: Any) -> float:
+    loss = make_loss(estimator._loss())
+    if estimator.scoring is not None and isinstance(loss, Scorer):
+        return loss(estimator, X, y, sample_weight)
+    return float(default(X, y, sample_weight=sample_weight))
+
+
+def _checked_labels(y: Any, n_rows: int) -> NDArray[Any]:
+    """Return class labels of one type without missing ones."""
+    from sklearn.utils.multiclass import check_classification_targets
+
+    if y is None:
+        raise TableError("A target is needed. Got y=None: requires y to be passed, but the target y is None.")
+    labels = column_or_1d(np.asarray(y), warn=True)
+    _check_length(labels, n_rows)
+    _check_missing(labels)
+    if labels.dtype.kind == "O":
+        kinds = {type(label) for label in labels.tolist()}
+        labels = np.array([str(label) for label in labels.tolist()] if len(kinds) > 1 else labels.tolist())
+    if labels.dtype.kind in "fc":  # numbers that are not whole are no classes
+        check_classification_targets(labels)
+    return np.asarray(labels)
+
+
+def _checked_numbers(y: Any, n_rows: int) -> NDArray[np.float64]:
+    if y is None:
+        raise TableError("A target is needed. Got y=None: requires y to be passed, but the target y is None.")
+    numbers = column_or_1d(np.asarray(y), warn=True)
+    _check_length(numbers, n_rows)
+    _check_missing(numbers)
+    try:
+        numbers = numbers.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise TableError(
+            f"The target of a regression must be numbers. Got {numbers[0]!r} and others. "
+            "Use AutoClassifier for classes."
+        ) from error
+    if (numbers == numbers[0]).all() and len(numbers) > 1:
+        warnings.warn("The target is constant: every model will predict that value.", ComitiaWarning, stacklevel=4)
+    return np.asarray(numbers)
+
+
+def _check_length(y: NDArray[Any], n_rows: int) -> None:
+    if len(y) != n_rows:
+        raise TableError(
+            f"X and y must have the same number of rows. Got {n_rows} and {len(y)}: inconsistent numbers of samples."
+        )
+
+
+def _check_missing(y: NDArray[Any]) -> None:
+    missing = sum(value is None or value != value for value in y.tolist())
+    if missing:
+        raise TableError(f"The target must have no missing values. Input y contains NaN in {missing} rows. Drop them.")
+    if y.dtype.kind == "f" and np.isinf(y).any():
+        raise TableError("The target must be finite. Input y contains infinity. Drop those rows.")
