@@ -1,31 +1,49 @@
-"""Tune an SVM on a dataset that comes with scikit-learn, in two worker processes: what `make demo` runs."""
+"""The main job on a bundled dataset, by the command line: what `make demo` runs.
 
+`python examples/demo.py [SECONDS]`; everything is written to `demo-output/`.
+"""
+
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
+import pandas as pd
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import train_test_split
 
-from comitia import Study, TableEvaluator, get_space
-
 FOLDER = Path("demo-output")
+SECONDS = sys.argv[1] if len(sys.argv) > 1 else "30"
 
-X, y = load_breast_cancer(return_X_y=True)
-X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, stratify=y, random_state=0)
 
-FOLDER.mkdir(exist_ok=True)
-(FOLDER / "study.db").unlink(missing_ok=True)
-ready = get_space("svm-rbf")
-with Study(ready.space, method="sobol", seed=0, storage=FOLDER / "study.db") as study:
-    evaluator = TableEvaluator(ready.build, X_train, y_train, cv=5, metrics=["roc_auc"])
-    study.run(evaluator, n_trials=100, time_limit=60, n_jobs=2, progress=True)
+def comitia(*arguments: str, output: Path | None = None) -> None:
+    """Run a command as a person would, and show it."""
+    print("\n$ comitia " + " ".join(arguments) + (f" > {output}" if output else ""), flush=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "comitia.cli", *arguments], check=True, stdout=subprocess.PIPE if output else None
+    )
+    if output:
+        output.write_bytes(done.stdout)
 
-    print(f"\n{study.history.n_finished} trials, the best five by 5-fold error:")
-    print(study.to_frame().sort_values("loss").head(5).drop(columns="error").to_string(index=False))
 
-    [member] = study.members()
-    model = ready.build(member.config, 0).fit(X_train, y_train)
-    print(f"\nBest: {dict(member.config)}")
-    print(f"Error on 5 folds {study.best_trial.loss:.3f} (the smallest of many, so optimistic)")
-    print(f"Error on {len(y_test)} rows never used {1 - accuracy_score(y_test, model.predict(X_test)):.3f}")
-    print(f"The study is in {FOLDER / 'study.db'}; Study.open() reads it again.")
+shutil.rmtree(FOLDER, ignore_errors=True)
+FOLDER.mkdir()
+data = load_breast_cancer(as_frame=True)
+table = data.frame.assign(target=data.target_names[data.target])
+train, test = train_test_split(table, test_size=0.3, stratify=table["target"], random_state=0)
+train.to_csv(FOLDER / "train.csv", index=False)
+test.drop(columns="target").to_csv(FOLDER / "new.csv", index=False)
+
+model = str(FOLDER / "model")
+comitia(
+    "fit", str(FOLDER / "train.csv"), "--target", "target", "--time-limit", SECONDS, "--jobs", "2", "--seed", "0",
+    "--output", model,
+)  # fmt: skip
+comitia("leaderboard", model, "--most", "8")
+comitia("predict", model, str(FOLDER / "new.csv"), output=FOLDER / "predictions.csv")
+
+predicted = pd.read_csv(FOLDER / "predictions.csv")["prediction"]
+score = accuracy_score(test["target"], predicted)
+print(f"\nAccuracy on {len(test)} rows that were never used: {score:.3f}")
+print(f"The model is in {model}; load it with comitia.load({model!r}).")

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import nbclient
 import nbformat
+import numpy as np
+import pandas as pd
 import pytest
 
 import comitia
@@ -46,8 +48,8 @@ def test_block_runs_as_a_plain_script(block: str, tmp_path: Path) -> None:
 
 def test_readme_example_runs_in_a_notebook(tmp_path: Path) -> None:
     """Two workers, and an estimator class that is defined in the notebook."""
-    block = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[0]
-    assert "class " in block
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    [block] = [block for block in blocks if "class " in block]
     assert "n_jobs=2" in block
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(block)])
     client = nbclient.NotebookClient(
@@ -56,6 +58,26 @@ def test_readme_example_runs_in_a_notebook(tmp_path: Path) -> None:
     client.execute()
     [output] = [out for out in notebook.cells[0].outputs if out.get("name") == "stdout"]
     assert "Config(" in output.text
+
+
+def test_commands_of_the_readme_run(tmp_path: Path) -> None:
+    """One after the other, in a folder with the tables that they name."""
+    blocks = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    commands = [line for block in blocks for line in block.splitlines() if line.startswith("comitia ")]
+    assert len(commands) >= 4
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"age": rng.normal(size=200), "town": rng.choice(["a", "b"], 200)})
+    table["income"] = np.where(table["age"] + (table["town"] == "a") > 0.5, "high", "low")
+    table.to_csv(tmp_path / "train.csv", index=False)
+    table.drop(columns="income").to_csv(tmp_path / "new.csv", index=False)
+    for command in commands:
+        short = re.sub(r"--time-limit \d+", "--time-limit 5", command)
+        program = short.replace("comitia ", f"{sys.executable} -m comitia.cli ", 1)
+        done = subprocess.run(
+            program, shell=True, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+        )
+        assert done.returncode == 0, done.stderr
+    assert len(pd.read_csv(tmp_path / "predictions.csv")) == 200
 
 
 MODULES = [info.name for info in pkgutil.walk_packages(comitia.__path__, "comitia.")]
@@ -70,6 +92,6 @@ def test_examples_in_docstrings(name: str) -> None:
 @pytest.mark.parametrize("script", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)
 def test_example_runs(script: Path, tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, str(script), "8"], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 0, done.stderr

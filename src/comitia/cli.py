@@ -202,7 +202,14 @@ def _print_rows(frame: pd.DataFrame, output_format: Format) -> None:
     elif output_format is Format.csv:
         frame.to_csv(sys.stdout, index=False)
     else:
-        print(frame.to_string(index=False, na_rep=""))
+        # texts to the left, as people read them
+        texts = {c: _left(frame[c]) for c in frame.columns if frame[c].dtype.kind not in "iufb"}
+        print(frame.assign(**texts).to_string(index=False, na_rep="", justify="left"))
+
+
+def _left(column: pd.Series) -> pd.Series:
+    texts = column.fillna("").astype(str)
+    return texts.str.ljust(int(texts.str.len().max()) if len(texts) else 0)
 
 
 def main() -> None:

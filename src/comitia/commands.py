@@ -36,9 +36,9 @@ def run_fit(options: dict[str, Any], output: Path, *, overwrite: bool, verbose: 
     table = read_table(options["train"], delimiter=options["delimiter"])
     X, y = split_target(table, options["target"])
     is_standard_input = options["train"] == "-"
-    check_output(output, overwrite=overwrite)
     estimator = _estimator(options, y)  # refuses wrong options before a folder is made
     fit_options = _columns(options, X, y)
+    check_output(output, overwrite=overwrite)
     output.mkdir(exist_ok=True)
     for name in (STUDY, OPTIONS):
         (output / name).unlink(missing_ok=True)
@@ -174,13 +174,18 @@ def leaderboard_of(model: Path) -> pd.DataFrame:
     frame = frame.sort_values("loss", kind="stable", na_position="last").reset_index(drop=True)
     configs = [c for c in frame.columns if c.startswith("config.") and c != "config.learner"]
     settings = [
-        ", ".join(f"{c.split(':')[-1]}={row[c]}" for c in configs if row[c] == row[c] and row[c] is not None)
+        ", ".join(f"{c.split(':')[-1]}={_short(row[c])}" for c in configs if row[c] == row[c] and row[c] is not None)
         for _, row in frame.iterrows()
     ]
     frame = frame.drop(columns=configs)
     frame.insert(0, "rank", range(1, len(frame) + 1))
     frame["settings"] = settings
-    return frame
+    frame = frame.rename(columns={"config.learner": "learner"})
+    return frame if frame["error"].fillna("").any() else frame.drop(columns="error")
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def methods_frame() -> pd.DataFrame:
