@@ -1,4 +1,4 @@
-"""Whether `fit` keeps its time limit: 20 runs, tables from 100 to 50,000 rows, learners that never end among the others.
+"""Whether `fit` keeps its time limit: 20 runs, 100 to 50,000 rows, learners that never end among the others.
 
 Prints each run and whether something that predicts came back within the limit + 10 % + 2 s. `--quick` does the five
 shortest.

@@ -11,7 +11,6 @@ import pytest
 
 from comitia import FunctionEvaluator, Space, SqliteStore, Study
 from comitia.errors import StoreError, StoreMismatch
-from comitia.store import APPLICATION_ID
 
 SPACE = Space({"a": list(range(100))})
 
@@ -102,7 +101,6 @@ def test_another_version(path: Path, version: int, word: str) -> None:
     connection.close()
     with pytest.raises(StoreMismatch, match=word):
         Study.open(path)
-    assert APPLICATION_ID
 
 
 def test_an_empty_file_is_a_new_study(tmp_path: Path) -> None:
@@ -159,6 +157,17 @@ def test_a_full_disk_loses_nothing_that_was_finished(small_disk: Path) -> None:
     study.close()
     with Study.open(small_disk / "study.db") as again:
         assert again.history.n_finished == 100
+
+
+def test_a_disk_that_became_read_only_loses_nothing_that_was_finished(small_disk: Path) -> None:
+    study = study_at(small_disk / "study.db", 10)
+    study.close()
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    with pytest.raises(StoreError, match=r"read.?only|you may write"):
+        study_at(small_disk / "study.db", 20)
+    subprocess.run(["mount", "-o", "remount,rw", str(small_disk)], check=True)
+    with study_at(small_disk / "study.db", 20) as study:
+        assert study.history.n_finished == 20
 
 
 def test_a_full_disk_before_the_first_trial(tmp_path: Path) -> None:

@@ -171,6 +171,7 @@ def leaderboard_of(model: Path) -> pd.DataFrame:
         frame = study.to_frame()
     if not len(frame):
         return frame
+    frame = frame[frame["status"] != "pending"]
     frame = frame.sort_values("loss", kind="stable", na_position="last").reset_index(drop=True)
     configs = [c for c in frame.columns if c.startswith("config.") and c != "config.learner"]
     settings = [

@@ -325,9 +325,10 @@ class _Auto(BaseEstimator):  # type: ignore[misc]
         return self.cleaner_.transform(X)
 
     def leaderboard(self) -> pd.DataFrame:
-        """Return one row a trial, the best first."""
+        """Return one row a finished trial, the best first."""
         check_is_fitted(self, "study_")
         frame = self.study_.to_frame()
+        frame = frame[frame["status"] != "pending"]
         frame.insert(0, "rank", frame["loss"].rank(method="first"))
         return frame.sort_values("loss", kind="stable", na_position="last").reset_index(drop=True)
 

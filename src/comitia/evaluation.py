@@ -33,6 +33,8 @@ from comitia.space import Config
 
 Build = Callable[[Config, int], Any]
 """`build(config, random_state)` returns an unfitted scikit-learn estimator."""
+MOST_TEXT = 4000
+"""Letters of an error that are kept."""
 MOST_CLASSES = 50
 """Whole numbers with more different values than this, and than a twentieth of the rows, are numbers to predict."""
 Keep = Literal["nothing", "predictions", "probabilities"]
@@ -361,11 +363,14 @@ def _compact(answer: NDArray[Any]) -> NDArray[Any]:
 
 
 def _describe(error: BaseException, progress: _Progress | None = None) -> str:
-    """Say what went wrong and where, short enough for a table; the innermost frame is the learner's own."""
+    """Say what went wrong and where; the innermost frame is the learner's own."""
     frames = traceback.extract_tb(error.__traceback__)
     place = f" (at {frames[-1].name}, line {frames[-1].lineno} of {frames[-1].filename})" if frames else ""
     where = f"{progress.where}: " if progress is not None and progress.where else ""
-    return f"{where}{type(error).__name__}: {error}{place}"
+    text = str(error)
+    if len(text) > MOST_TEXT:
+        text = text[:MOST_TEXT] + "..."
+    return f"{where}{type(error).__name__}: {text}{place}"
 
 
 class _Globals:

@@ -65,6 +65,7 @@ METHODS: dict[str, Method] = {
     method.name: method
     for method in [
         Method("rs", RandomSearch, "Random search: uniform draws, return the best.", spelling="RS", paper="T3 C L"),
+        Method("rs-best", RandomSearch, "The same, as chapter 4 calls it.", spelling="RS-best", paper="T4"),
         Method("grid", Grid, "A grid of 10 values for each number, return the best.", spelling="grid", paper="T3"),
         Method("sobol", Sobol, "Sobol points that cover the space evenly, return the best."),
     ]

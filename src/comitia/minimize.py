@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from comitia.evaluation import FunctionEvaluator
 from comitia.methods import Method
 from comitia.seams import Store
 from comitia.space import Config
-from comitia.study import Study
+from comitia.study import Callback, Study
 
 
 def minimize(
@@ -21,10 +21,12 @@ def minimize(
     method: str | Method = "rs",
     n_trials: int | None = None,
     time_limit: float | None = None,
+    n_evaluations: int | None = None,
     n_jobs: int | None = None,
     seed: int | None = None,
     storage: str | Path | Store | None = None,
     executor: Executor | None = None,
+    callbacks: Iterable[Callback] = (),
     progress: bool = False,
 ) -> Study:
     """Find the configuration at which a function is smallest.
@@ -35,7 +37,7 @@ def minimize(
         Anything; a call that raises or returns NaN is a failed trial.
     space : Space, ConfigSpace.ConfigurationSpace, dict or str
         What to search.
-    method, n_trials, time_limit, n_jobs, seed, storage, executor, progress
+    method, n_trials, time_limit, n_evaluations, n_jobs, seed, storage, executor, callbacks, progress
         As for `Study` and `Study.run`.
 
     Returns
@@ -56,7 +58,9 @@ def minimize(
         FunctionEvaluator(function),
         n_trials=n_trials,
         time_limit=time_limit,
+        n_evaluations=n_evaluations,
         n_jobs=n_jobs,
         executor=executor,
+        callbacks=callbacks,
         progress=progress,
     )
