@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 SEARCH_SHARE = 0.8
 """Share of the time limit after which no search goes on: the rest is for the refit."""
+TRIAL_SHARE = 0.3
+"""Share of the time limit after which a trial is killed, unless the user says otherwise."""
 OVERHEAD_SECONDS = 0.3
 
 
@@ -217,7 +219,7 @@ class _Auto(BaseEstimator):  # type: ignore[misc]
         if not len(study.history):
             for config in default.first:
                 study.enqueue(config)
-        self._pool = self._executor()
+        self._pool = self._executor(meter)
         seconds = None if self.time_limit is None and meter.budget.time_limit is None else meter.seconds_left
         try:
             study.run(
@@ -233,13 +235,16 @@ class _Auto(BaseEstimator):  # type: ignore[misc]
             raise
         return study
 
-    def _executor(self) -> Executor:
+    def _executor(self, meter: Meter) -> Executor:
         if self.executor is not None:
             return self.executor
         is_limited = self.time_limit is not None or self.n_trials is None or self.trial_time_limit is not None
         if self.n_jobs == 1 and not is_limited and self.trial_memory_limit is None:
             return Serial()
-        pool = Workers(self.n_jobs, trial_time_limit=self.trial_time_limit, trial_memory_limit=self.trial_memory_limit)
+        limit = self.trial_time_limit
+        if limit is None and meter.budget.time_limit is not None:
+            limit = TRIAL_SHARE * meter.budget.time_limit  # one that never ends must not take all of it
+        pool = Workers(self.n_jobs, trial_time_limit=limit, trial_memory_limit=self.trial_memory_limit)
         return pool.__enter__()  # kept for the refit
 
     def _close(self) -> None:
@@ -446,7 +451,8 @@ class AutoClassifier(ClassifierMixin, _Auto):  # type: ignore[misc]
     executor : concurrent.futures.Executor, optional
         Where trials run, instead of `n_jobs` workers.
     trial_time_limit, trial_memory_limit : float, optional
-        Seconds and bytes after which a trial is killed.
+        Seconds and bytes after which a trial is killed. If not given: three tenths of the time limit, and an equal share
+        of the memory that is free.
     storage : str or Path, optional
         SQLite file of the study; fitting again with it goes on.
     callbacks : iterable of callable (study, observation)
