@@ -451,8 +451,8 @@ class AutoClassifier(ClassifierMixin, _Auto):  # type: ignore[misc]
     executor : concurrent.futures.Executor, optional
         Where trials run, instead of `n_jobs` workers.
     trial_time_limit, trial_memory_limit : float, optional
-        Seconds and bytes after which a trial is killed. If not given: three tenths of the time limit, and an equal share
-        of the memory that is free.
+        Seconds and bytes after which a trial is killed. If not given: three tenths of the time limit, and an equal
+        share of the memory that is free.
     storage : str or Path, optional
         SQLite file of the study; fitting again with it goes on.
     callbacks : iterable of callable (study, observation)
