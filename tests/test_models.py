@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import skops.io
+from packaging.version import Version
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 import comitia
@@ -69,7 +70,9 @@ def test_the_allow_list_holds_what_is_needed_and_nothing_else(tmp_path: Path) ->
         for kind in ("classification", "regression"):
             fitted(name, kind)[0].save(tmp_path / f"{name}-{kind}")
             needed |= set(skops.io.get_untrusted_types(file=tmp_path / f"{name}-{kind}" / MODEL))
-    assert needed == set(TRUSTED)
+    assert needed <= set(TRUSTED)
+    if Version(skops.__version__) >= Version("0.16"):  # which trusts fewer types by itself than older ones
+        assert needed == set(TRUSTED)
 
 
 class Sneaky(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

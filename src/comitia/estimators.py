@@ -14,22 +14,23 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from comitia.budget import Budget, Meter
 from comitia.ensembles import Ensemble
-from comitia.errors import ChoiceError, ComitiaWarning, ModelError, NothingFound, TableError
-from comitia.evaluation import TableEvaluator, fit_parameters, take
+from comitia.errors import ChoiceError, ComitiaWarning, ModelError, TableError
+from comitia.evaluation import TableEvaluator
 from comitia.execution import Serial, Workers
 from comitia.methods import get_method
 from comitia.models import is_plain, read_folder, read_study, write_folder
-from comitia.quiet import quiet
+from comitia.refit import OVERHEAD_SECONDS, LeaveTimeToRefit, Refit, candidates
 from comitia.scoring import Scorer, Task, make_loss
 from comitia.seams import Member, Split
 from comitia.space import Config
 from comitia.spaces.default import DefaultSpace, default_space
 from comitia.study import Study
 from comitia.tables import Columns, TableCleaner
+from comitia.targets import checked_labels, checked_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +39,6 @@ SEARCH_SHARE = 0.8
 """Share of the time limit after which no search goes on: the rest is for the refit."""
 TRIAL_SHARE = 0.3
 """Share of the time limit after which a trial is killed, unless the user says otherwise."""
-OVERHEAD_SECONDS = 0.3
 
 
 class FallbackWarning(ComitiaWarning):
@@ -227,7 +227,7 @@ class _Auto(BaseEstimator):  # type: ignore[misc]
                 n_trials=self.n_trials,
                 time_limit=None if seconds is None else max(SEARCH_SHARE * seconds, 1e-3),
                 executor=self._pool,
-                callbacks=[*self.callbacks, _LeaveTimeToRefit(meter, self.refit == "full", evaluator.n_folds)],
+                callbacks=[*self.callbacks, LeaveTimeToRefit(meter, self.refit == "full", evaluator.n_folds)],
                 progress=bool(self.verbose),
             )
         except BaseException:
@@ -256,8 +256,8 @@ class _Auto(BaseEstimator):  # type: ignore[misc]
         """Fit the members again within what is left of the time; on a failure try the next best trials."""
         n_classes = None if evaluator.classes is None else len(evaluator.classes)
         try:
-            task = _Refit(evaluator, self.study_.seeds.integer("refit"))
-            for members in _candidates(self.study_):
+            task = Refit(evaluator, self.study_.seeds.integer("refit"))
+            for members in candidates(self.study_):
                 fitted = self._fit_members(task, members, meter)
                 if fitted:
                     break
@@ -282,7 +282,7 @@ class _Auto(BaseEstimator):  # type: ignore[misc]
         errors = [o.error for o in self.study_.history.observations() if o.error]
         return f"The first failure was: {errors[0]}." if errors else "No trial had ended."
 
-    def _fit_members(self, task: _Refit, members: Sequence[Member], meter: Meter) -> list[FittedMember]:
+    def _fit_members(self, task: Refit, members: Sequence[Member], meter: Meter) -> list[FittedMember]:
         fitted = []
         for member in members:
             for rows in self._rows_to_fit(task.evaluator, member):
@@ -298,7 +298,7 @@ class _Auto(BaseEstimator):  # type: ignore[misc]
         splits: list[Split] = evaluator.splits(number, 0, self.study_.seeds)
         return [train for train, _ in (splits if self.refit == "folds" else splits[:1])]
 
-    def _fit_one(self, task: _Refit, config: Config, rows: NDArray[np.intp], meter: Meter) -> Any:
+    def _fit_one(self, task: Refit, config: Config, rows: NDArray[np.intp], meter: Meter) -> Any:
         """Fit in the pool, so that it can be killed; None if it fails or takes too long."""
         seconds = meter.seconds_left - OVERHEAD_SECONDS
         if seconds <= 0:
@@ -474,7 +474,7 @@ class AutoClassifier(ClassifierMixin, _Auto):  # type: ignore[misc]
     _default_scoring = "zero-one"
 
     def _encode_target(self, y: Any, n_rows: int) -> NDArray[Any]:
-        labels = _checked_labels(y, n_rows)
+        labels = checked_labels(y, n_rows)
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise TableError(
@@ -484,7 +484,7 @@ class AutoClassifier(ClassifierMixin, _Auto):  # type: ignore[misc]
         return codes.astype(np.intp)
 
     def _encode_more(self, y: Any, n_rows: int) -> NDArray[Any]:
-        labels = _checked_labels(y, n_rows)
+        labels = checked_labels(y, n_rows)
         if not np.isin(labels, self.classes_).all():
             raise TableError("y_val must hold the classes of y. Got others. Drop those rows.")
         return np.searchsorted(self.classes_, labels)
@@ -529,10 +529,10 @@ class AutoRegressor(RegressorMixin, _Auto):  # type: ignore[misc]
     _default_scoring = "squared-error"
 
     def _encode_target(self, y: Any, n_rows: int) -> NDArray[Any]:
-        return _checked_numbers(y, n_rows)
+        return checked_numbers(y, n_rows)
 
     def _encode_more(self, y: Any, n_rows: int) -> NDArray[Any]:
-        return _checked_numbers(y, n_rows)
+        return checked_numbers(y, n_rows)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the prediction for each row.  # (n,)."""
@@ -586,102 +586,8 @@ def load(path: str | Path, *, trusted: Sequence[str] = ()) -> Any:
     return estimator
 
 
-@dataclass(frozen=True, eq=False)
-class _Refit:
-    """Fit one configuration on some rows; picklable."""
-
-    evaluator: TableEvaluator
-    random_state: int
-
-    def __call__(self, config: Config, rows: NDArray[np.intp]) -> Any:
-        e = self.evaluator
-        model = e.build(config, self.random_state)
-        with quiet():
-            weight = None if e.sample_weight is None else e.sample_weight[rows]
-            return model.fit(take(e.X, rows), e.y[rows], **fit_parameters(model, weight))
-
-
-@dataclass
-class _LeaveTimeToRefit:
-    """Stop the search while the best so far can still be refitted."""
-
-    meter: Meter
-    is_full: bool
-    n_folds: int
-
-    def __call__(self, study: Study, observation: Any) -> None:
-        best = study.history.best
-        if best is None or np.isinf(self.meter.seconds_left):
-            return
-        one_fit = best.seconds / max(best.n_evaluations, 1)
-        needed = OVERHEAD_SECONDS + 2.0 * one_fit * (1 if self.is_full else self.n_folds)
-        if self.meter.seconds_left < needed:
-            study.stop()
-
-
-def _candidates(study: Study) -> Iterable[Sequence[Member]]:
-    """Yield what the method selects, then single trials from the best on, cheaper ones first where one failed."""
-    try:
-        yield study.members()
-    except NothingFound:
-        return
-    good = sorted((o for o in study.history.observations() if o.is_ok), key=lambda o: o.loss)
-    for observation in [*good[1:4], *sorted(good, key=lambda o: o.seconds)[:3]]:
-        yield [Member(observation.config, 1.0, observation.number)]
-
-
 def _score(estimator: Any, default: Any, X: Any, y: Any, sample_weight: Any) -> float:
     loss = make_loss(estimator._loss())
     if estimator.scoring is not None and isinstance(loss, Scorer):
         return loss(estimator, X, y, sample_weight)
     return float(default(X, y, sample_weight=sample_weight))
-
-
-def _checked_labels(y: Any, n_rows: int) -> NDArray[Any]:
-    """Return class labels of one type without missing ones."""
-    from sklearn.utils.multiclass import check_classification_targets
-
-    if y is None:
-        raise TableError("A target is needed. Got y=None: requires y to be passed, but the target y is None.")
-    labels = column_or_1d(np.asarray(y), warn=True)
-    _check_length(labels, n_rows)
-    _check_missing(labels)
-    if labels.dtype.kind == "O":
-        kinds = {type(label) for label in labels.tolist()}
-        labels = np.array([str(label) for label in labels.tolist()] if len(kinds) > 1 else labels.tolist())
-    if labels.dtype.kind in "fc":  # numbers that are not whole are no classes
-        check_classification_targets(labels)
-    return np.asarray(labels)
-
-
-def _checked_numbers(y: Any, n_rows: int) -> NDArray[np.float64]:
-    if y is None:
-        raise TableError("A target is needed. Got y=None: requires y to be passed, but the target y is None.")
-    numbers = column_or_1d(np.asarray(y), warn=True)
-    _check_length(numbers, n_rows)
-    _check_missing(numbers)
-    try:
-        numbers = numbers.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise TableError(
-            f"The target of a regression must be numbers. Got {numbers[0]!r} and others. "
-            "Use AutoClassifier for classes."
-        ) from error
-    if (numbers == numbers[0]).all() and len(numbers) > 1:
-        warnings.warn("The target is constant: every model will predict that value.", ComitiaWarning, stacklevel=4)
-    return np.asarray(numbers)
-
-
-def _check_length(y: NDArray[Any], n_rows: int) -> None:
-    if len(y) != n_rows:
-        raise TableError(
-            f"X and y must have the same number of rows. Got {n_rows} and {len(y)}: inconsistent numbers of samples."
-        )
-
-
-def _check_missing(y: NDArray[Any]) -> None:
-    missing = sum(value is None or value != value for value in y.tolist())
-    if missing:
-        raise TableError(f"The target must have no missing values. Input y contains NaN in {missing} rows. Drop them.")
-    if y.dtype.kind == "f" and np.isinf(y).any():
-        raise TableError("The target must be finite. Input y contains infinity. Drop those rows.")

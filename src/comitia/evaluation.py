@@ -77,8 +77,8 @@ class TableEvaluator:
     ...     return KNeighborsClassifier(config["k"])
     >>> evaluator = TableEvaluator(build, X, y)
     >>> observation, _ = evaluator(Trial(0, 0, (0.5,), Config({"k": 3})), Seeds(0))
-    >>> observation.status, round(observation.loss, 3)
-    ('ok', 0.04)
+    >>> observation.status, observation.loss < 0.1
+    ('ok', True)
     """
 
     def __init__(

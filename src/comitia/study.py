@@ -1,4 +1,4 @@
-"""`Study`: the loop. History, method and store; the only module that knows every seam.
+"""`Study`: history, method and store; with `loop.py` the only module that knows every seam.
 
 One call of `ask` is one record in the store, however many points it gave, so a crash cannot cut a batch in two. A trial
 without a result is submitted again under its own number, hence with its own splits, when the study is opened again.
@@ -9,42 +9,24 @@ from __future__ import annotations
 import json
 import logging
 import math
-import os
 import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    BrokenExecutor,
-    CancelledError,
-    Executor,
-    Future,
-    wait,
-)
+from concurrent.futures import Executor
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from comitia.budget import Budget, Meter
-from comitia.errors import (
-    ChoiceError,
-    ExecutionError,
-    ExhaustedError,
-    SpaceError,
-    StoreError,
-    StoreMismatch,
-    TellError,
-    TrialCrashed,
-    TrialMemory,
-    TrialTimeout,
-)
+from comitia.budget import Budget
+from comitia.errors import ChoiceError, ExhaustedError, SpaceError, StoreError, StoreMismatch, TellError
 from comitia.evaluation import failed, metrics_of
-from comitia.execution import Serial, Workers
-from comitia.history import STATUSES, History, Observation, Predictions, Status, Trial
+from comitia.history import History, Observation, Predictions, Trial
 from comitia.interrupts import held_back
+from comitia.loop import Result, Run, Task, make_executor
 from comitia.methods import METHODS, Method, get_method
 from comitia.seams import Ask, Evaluator, Member, Store
 from comitia.seeds import Seeds, fresh_seed
@@ -58,7 +40,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("comitia")
 Callback = Callable[["Study", Observation], object]
-Result = tuple[Observation, Predictions | None]
 
 
 class Study:
@@ -105,7 +86,7 @@ class Study:
         self.seeds = Seeds(header["seed"])
         self.stop_reason: str | None = None
         self._optimizer = self.method.optimizer(self.space)
-        self._is_stopped = False
+        self.is_stopped = False
         self._outbox: list[Result] = []  # results that the store could not take yet
         self.history = History(len(self.space), self._load_predictions)
         trials, observations = self.store.read(self.space.decode)
@@ -300,7 +281,7 @@ class Study:
             if observation.number in checked:
                 raise TellError(f"A trial must be told once. Got trial {observation.number} twice.")
             checked[observation.number] = (observation, None)
-        self._record(list(checked.values()))
+        self.record(list(checked.values()))
 
     def _observation_of(self, trial: Trial | int, result: float | str | None) -> Observation:
         number = trial.number if isinstance(trial, Trial) else trial
@@ -325,7 +306,7 @@ class Study:
             )
         return Observation(asked, "ok", (float(result),))
 
-    def _record(self, results: Sequence[Result]) -> None:
+    def record(self, results: Sequence[Result]) -> None:
         """Take results into the history, and into the store together."""
         results = [(self._with_earlier(observation), predictions) for observation, predictions in results]
         with held_back():
@@ -334,6 +315,10 @@ class Study:
                 self._waiting.pop(observation.number, None)
             self._outbox += results
             self._flush()
+
+    def put_back(self, trials: Sequence[Trial]) -> None:
+        """Take trials back that were asked and not begun: they are the first to be asked again."""
+        self._waiting = {t.number: t for t in sorted([*self._waiting.values(), *trials], key=lambda t: t.number)}
 
     def _with_earlier(self, observation: Observation) -> Observation:
         """Put the losses of the trial that this one continues before its own."""
@@ -431,8 +416,8 @@ class Study:
         meter = Budget(time_limit, n_trials, n_evaluations).start()
         callbacks = _checked_callbacks(callbacks)
         self._check_evaluator(evaluator)
-        pool, n_slots = _make_executor(executor, n_jobs, needs_kill=meter.budget.time_limit is not None)
-        self._is_stopped = False
+        pool, n_slots = make_executor(executor, n_jobs, needs_kill=meter.budget.time_limit is not None)
+        self.is_stopped = False
         with ExitStack() as stack:
             if progress:
                 from comitia.progress import ProgressBar
@@ -440,7 +425,9 @@ class Study:
                 bar = stack.enter_context(ProgressBar(meter))
                 callbacks.append(bar.update)
             log.info("running %s with %d at a time, %s", self.method.name, n_slots, meter.budget)
-            run = _Run(self, _Task(evaluator, self.seeds), pool, n_slots, meter, callbacks)
+            in_hands = {trial.number for trial in self.history.pending} - set(self._waiting)
+            notify = partial(_notify, callbacks, self)
+            run = Run(self, Task(evaluator, self.seeds), pool, n_slots, meter, notify)
             try:
                 self.stop_reason = run.loop()
             except KeyboardInterrupt:
@@ -451,6 +438,7 @@ class Study:
                 )
             finally:
                 run.give_up()
+                self.put_back([trial for trial in self.history.pending if trial.number not in in_hands])
         log.info("stopped (%s) after %d trials in %.1f s", self.stop_reason, self.history.n_finished, meter.seconds)
         return self
 
@@ -476,7 +464,7 @@ class Study:
 
     def stop(self) -> None:
         """End the current run after the trial that just finished; for callbacks."""
-        self._is_stopped = True
+        self.is_stopped = True
 
     # ---- results --------------------------------------------------------------------------------------------------
 
@@ -509,166 +497,9 @@ class Study:
         return pd.DataFrame(rows)
 
 
-@dataclass(eq=False)
-class _Task:
-    """What travels to the workers: one object for the whole run, so that it is sent once."""
-
-    evaluator: Evaluator
-    seeds: Seeds
-
-    def __call__(self, trial: Trial) -> Result:
-        return self.evaluator(trial, self.seeds)
-
-
-@dataclass(eq=False)
-class _Run:
-    """One call of `Study.run`."""
-
-    study: Study
-    task: _Task
-    pool: Executor
-    n_slots: int
-    meter: Meter
-    callbacks: list[Callback]
-
-    def __post_init__(self) -> None:
-        self.running: dict[Future[Any], tuple[Trial, float]] = {}
-        study = self.study
-        self.not_ours = {trial.number for trial in study.history.pending} - set(study._waiting)
-        self.owns_pool = isinstance(self.pool, Workers) and not self.pool.is_held
-
-    def loop(self) -> str:
-        """Ask, submit, wait, record; return why it ended."""
-        while True:
-            reason = self.refill()
-            if not self.running:
-                return reason or "exhausted"
-            seconds = self.meter.seconds_left
-            done, _ = wait(
-                self.running, timeout=None if seconds == math.inf else max(seconds, 0), return_when=FIRST_COMPLETED
-            )
-            if not done:
-                self.record_endless()
-                return "time"
-            self.collect(done)
-            if self.study._is_stopped:
-                return "stopped"
-
-    def refill(self) -> str | None:
-        """Submit as many trials as fit; return why none may begin any more, if so."""
-        study, history = self.study, self.study.history
-        while (room := self.n_slots - len(self.running)) > 0:
-            if self.meter.seconds_left <= 0:
-                return "time"
-            n_begun = history.n_finished + len(self.running)
-            room = int(min(room, self.meter.trials_left(n_begun)))
-            if room <= 0:
-                return "budget"
-            if self.meter.budget.n_evaluations is not None:
-                room = 1  # how many fit depends on each
-            try:
-                trials = study.ask(room)
-            except ExhaustedError:
-                return "exhausted"
-            if not trials:
-                return None
-            for position, trial in enumerate(trials):
-                if not self.fits(trial) or self.meter.seconds_left <= 0:
-                    # not begun: it stays asked, and is the first of the next
-                    study._waiting |= {late.number: late for late in trials[position:]}
-                    if self.fits(trial):
-                        return "time"
-                    return None if self.running else "budget"  # those that run may take fewer fits than foretold
-                future = self.pool.submit(self.task, trial)
-                self.running[future] = (trial, self.meter.seconds)
-        return None
-
-    def record_endless(self) -> None:
-        """Record trials that ran for more than half of the whole time: begun again, they would take it all again."""
-        limit = self.meter.budget.time_limit or math.inf
-        endless = {f: (t, began) for f, (t, began) in self.running.items() if self.meter.seconds - began > limit / 2}
-        if isinstance(self.pool, Workers):
-            self.pool.abandon(endless)
-        text = "The trial was still running after {:.3g} s, when the run's time was over. Use trial_time_limit."
-        results: list[Result] = []
-        for future, (trial, began) in endless.items():
-            del self.running[future]
-            seconds = self.meter.seconds - began
-            results.append((failed(trial, "timeout", text.format(seconds), seconds), None))
-        if results:
-            self.study._record(results)
-
-    def fits(self, trial: Trial) -> bool:
-        """Tell whether a trial's evaluations are within the budget."""
-        if self.meter.budget.n_evaluations is None:
-            return True
-        begun = sum(self.task.evaluator.n_fits(running) for running, _ in self.running.values())
-        left = self.meter.budget.n_evaluations - self.study.history.n_evaluations - begun
-        return self.task.evaluator.n_fits(trial) <= left
-
-    def collect(self, done: Iterable[Future[Any]]) -> None:
-        """Record finished trials in the order of their numbers, in one transaction."""
-        finished = sorted(((self.running[future], future) for future in done), key=lambda pair: pair[0][0].number)
-        results: list[Result] = []
-        broken: Exception | None = None
-        for began, future in finished:
-            try:
-                results.append(self.result(future, *began))
-            except (ExecutionError, CancelledError) as error:  # the executor's fault: the others are good
-                broken = error
-        with held_back():
-            for _, future in finished:
-                del self.running[future]
-            self.study._record(results)
-        if broken is not None:
-            raise broken
-        for observation, _ in results:
-            if not observation.is_ok:
-                log.warning("trial %d %s: %s", observation.number, observation.status, observation.error)
-            for callback in self.callbacks:
-                callback(self.study, observation)
-
-    def result(self, future: Future[Any], trial: Trial, began: float) -> Result:
-        """Return what a trial's future holds; what it was killed for is an observation like any other."""
-        try:
-            return _checked_result(trial, future.result())
-        except (TrialTimeout, TrialMemory, TrialCrashed) as error:
-            return failed(trial, _STATUS_OF[type(error)], str(error), self.meter.seconds - began), None
-        except (ExecutionError, CancelledError):
-            raise
-        except BrokenExecutor as error:
-            raise ExecutionError(
-                f"The executor must survive its tasks. Got {type(error).__name__}: {error}. A trial has probably "
-                "killed its process. Everything finished is kept. Use Workers, which replaces a worker that died."
-            ) from error
-        except Exception as error:  # the evaluator's own mistake, or a result that could not travel
-            text = f"{type(error).__name__}: {error}"
-            return failed(trial, "failed", text, self.meter.seconds - began), None
-
-    def give_up(self) -> None:
-        """Leave nothing running: what has no result stays pending in the record."""
-        study = self.study
-        study._waiting = {t.number: t for t in study.history.pending if t.number not in self.not_ours}
-        if isinstance(self.pool, Workers):
-            if self.owns_pool:
-                self.pool.shutdown(cancel_futures=True)
-            else:
-                self.pool.abandon(self.running)
-        for future in self.running:
-            future.cancel()
-
-
-def _checked_result(trial: Trial, result: Any) -> Result:
-    """Refuse what an evaluator of the user's own must not return: it would be recorded for ever."""
-    if not isinstance(result, tuple) or len(result) != 2 or not isinstance(result[0], Observation):
-        raise TypeError(f"an evaluator must return (Observation, Predictions or None), got {type(result).__name__}")
-    observation, predictions = result
-    if observation.number != trial.number or observation.status not in STATUSES:
-        raise ValueError(f"an evaluator must return its own trial and a status of {STATUSES}, got {observation!r}")
-    if observation.is_ok and not (observation.losses and all(map(math.isfinite, observation.losses))):
-        raise ValueError(f"an evaluator must return finite losses with the status 'ok', got {observation.losses}")
-    # the trial itself, not its copy from another process; and plain floats, which can be written
-    return replace(observation, trial=trial, losses=tuple(map(float, observation.losses))), predictions
+def _notify(callbacks: Sequence[Callback], study: Study, observation: Observation) -> None:
+    for callback in callbacks:
+        callback(study, observation)
 
 
 def _checked_callbacks(callbacks: Any) -> list[Callback]:
@@ -678,29 +509,10 @@ def _checked_callbacks(callbacks: Any) -> list[Callback]:
     return found
 
 
-_STATUS_OF: dict[type, Status] = {TrialTimeout: "timeout", TrialMemory: "memory", TrialCrashed: "crashed"}
-
-
 def _make_space(space: Any) -> Space:
     if isinstance(space, str):
         return get_space(space).space
     return space if isinstance(space, Space) else Space(space)
-
-
-def _make_executor(executor: Executor | None, n_jobs: int | None, *, needs_kill: bool) -> tuple[Executor, int]:
-    """Return an executor and how many trials it gets at a time."""
-    is_number = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
-    if n_jobs is not None and not (is_number and n_jobs > 0):
-        raise ChoiceError(
-            f"The 'n_jobs' parameter must be an int >= 1. Got {n_jobs!r} instead. For all cores: executor=Workers()."
-        )
-    if executor is None:
-        # what runs in this process cannot be stopped, so a time limit alone means a worker
-        executor = Workers(n_jobs or 1) if (n_jobs or 1) > 1 or needs_kill else Serial()
-    if isinstance(executor, type) or not hasattr(executor, "submit"):
-        raise ChoiceError(f"The executor must have concurrent.futures' `submit`. Got {executor!r} instead.")
-    own = getattr(executor, "n_workers", None) or getattr(executor, "_max_workers", None)
-    return executor, n_jobs or own or os.cpu_count() or 1
 
 
 def versions() -> dict[str, str]:

@@ -205,6 +205,7 @@ class FreshProcesses:
         found, self._new = self._new, []
         for worker, process in list(self._processes.items()):
             if (code := process.poll()) is not None:
+                _kill_group(process.pid)  # children that it left
                 del self._processes[worker]
                 found.append(Event("exited", worker, code))
         return found
@@ -226,14 +227,18 @@ def _to_preload() -> list[str]:
     return sorted(name for name in list(sys.modules) if name.split(".")[0] in PRELOADED and "__main__" not in name)
 
 
+def _kill_group(pid: int) -> None:
+    if hasattr(os, "killpg"):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(pid, 9)
+
+
 def _kill_tree(pid: int) -> None:
     """Kill a process, its process group and its descendants."""
     with contextlib.suppress(psutil.NoSuchProcess):
         process = psutil.Process(pid)
         family = [*process.children(recursive=True), process]
-        if hasattr(os, "killpg"):
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(pid, 9)
+        _kill_group(pid)
         for member in family:
             with contextlib.suppress(psutil.NoSuchProcess):
                 member.kill()
