@@ -305,7 +305,7 @@ class _Manager:
     def _send(self, worker: _Worker, task: _Task) -> None:
         worker.task = task
         worker.has_begun = False
-        worker.children_bytes, worker.children_at = 0, 0.0
+        worker.children_bytes, worker.children_at = 0, time.monotonic()  # a short task has no time for children
         worker.deadline = time.monotonic() + self._time_limit + STARTING_SECONDS
         try:
             if task.key not in worker.functions:
