@@ -436,8 +436,9 @@ class AutoClassifier(ClassifierMixin, _Auto):  # type: ignore[misc]
         Number of configurations to try.
     method : str
         A row of the registry: `comitia.METHODS`.
-    scoring : str or callable, default "log-loss" where all learners have probabilities, else "zero-one"
-        A loss of comitia's or a scikit-learn scorer.
+    scoring : str or callable, default "zero-one"
+        A loss of comitia's ("zero-one", "log-loss") or a scikit-learn scorer. "log-loss" fails for learners without
+        probabilities, such as "svm".
     cv : int, float, splitter or list of splits, optional
         Up to five stratified folds if not given.
     include : list, optional
