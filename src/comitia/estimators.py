@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 
 SEARCH_SHARE = 0.8
 """Share of the time limit after which no search goes on: the rest is for the refit."""
-TRIAL_SHARE = 0.3
+MANY_ROWS = 20_000
+"""From here on three folds instead of five: the estimate is good enough, the time is not."""
+TRIAL_SHARE = 0.4
 """Share of the time limit after which a trial is killed, unless the user says otherwise."""
 
 
@@ -177,7 +179,7 @@ class _Auto(BaseEstimator):  # type: ignore[misc]
             self.feature_names_in_: NDArray[Any] = np.asarray(columns, dtype=object)
 
     def _splitter(self, target: NDArray[Any], groups: Any) -> Any:
-        """Return the user's `cv`, or as many folds, up to five, as the rows allow."""
+        """Return the user's `cv`, or as many folds, up to five (three for many rows), as the rows allow."""
         if self.cv is not None:
             return self.cv
         n = len(target) if groups is None else len(np.unique(np.asarray(groups)))
@@ -188,7 +190,7 @@ class _Auto(BaseEstimator):  # type: ignore[misc]
                 f"Folds need at least 2 samples of a class, or groups. Got n_samples={len(target)}: too few rows. "
                 "Give more rows, or X_val and y_val."
             )
-        return min(5, n)
+        return min(3 if len(target) >= MANY_ROWS else 5, n)
 
     def _with_validation(self, table: Any, target: NDArray[Any], X_val: Any, y_val: Any) -> tuple[Any, Any, Any]:
         from scipy import sparse
@@ -440,7 +442,7 @@ class AutoClassifier(ClassifierMixin, _Auto):  # type: ignore[misc]
         A loss of comitia's ("zero-one", "log-loss") or a scikit-learn scorer. "log-loss" fails for learners without
         probabilities, such as "svm".
     cv : int, float, splitter or list of splits, optional
-        Up to five stratified folds if not given.
+        Up to five stratified folds if not given, three from 20,000 rows on.
     include : list, optional
         Names of learners (`comitia.spaces.default.LEARNERS`), your own estimators, or pairs `(estimator, space)`.
     exclude : list of str
@@ -452,7 +454,7 @@ class AutoClassifier(ClassifierMixin, _Auto):  # type: ignore[misc]
     executor : concurrent.futures.Executor, optional
         Where trials run, instead of `n_jobs` workers.
     trial_time_limit, trial_memory_limit : float, optional
-        Seconds and bytes after which a trial is killed. If not given: three tenths of the time limit, and an equal
+        Seconds and bytes after which a trial is killed. If not given: four tenths of the time limit, and an equal
         share of the memory that is free.
     storage : str or Path, optional
         SQLite file of the study; fitting again with it goes on.
