@@ -30,9 +30,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
-from comitia import AutoClassifier, AutoRegressor, SearchCV, Workers
+from comitia import AutoClassifier, AutoRegressor, Method, SearchCV, Workers
 from comitia.errors import ChoiceError, ComitiaError, ComitiaWarning, TableError, UnknownName
 from comitia.estimators import FallbackWarning
+from comitia.optimizers import RandomSearch
 
 IRIS = load_iris(return_X_y=True)
 DIABETES = load_diabetes(return_X_y=True)
@@ -219,6 +220,10 @@ class TestTables:
         strange = X.assign(b="never seen", a=np.nan)
         strange["c"] = pd.NaT
         assert model.predict(strange).shape == (60,)
+
+    def test_frames_without_texts_as_names_raise_no_warning(self) -> None:
+        X = pd.DataFrame(IRIS[0])  # columns 0, 1, 2, 3
+        assert quick().fit(X, IRIS[1]).predict(X).shape == (150,)
 
     def test_numbers_that_become_text_are_reported(self) -> None:
         X = frame()
@@ -412,6 +417,21 @@ class TestSearchCV:
             )
         assert search.best_params_ == {"C": 1.0}
         assert search.study_.history.n_failed == 1
+
+    def test_a_method_that_reshuffles_gives_every_trial_other_folds(self) -> None:
+        method = Method("rs-r", RandomSearch, "Random search, reshuffled.", is_reshuffled=True)
+        same = {"C": [1.0, 1.0 + 1e-9, 1.0 + 2e-9]}  # one model, so that scores differ by their folds alone
+        search = SearchCV(SVC(), same, method=method, n_trials=3, random_state=0, cv=3).fit(*IRIS)
+        first = [search.cv_results_[f"split{i}_test_score"] for i in range(3)]
+        assert len({tuple(scores) for scores in np.transpose(first)}) > 1
+        plain = SearchCV(SVC(), same, method="rs", n_trials=3, random_state=0, cv=3).fit(*IRIS)
+        assert len(set(plain.cv_results_["mean_test_score"])) == 1
+
+    def test_a_random_state_may_be_a_generator(self) -> None:
+        one, two = (
+            SearchCV(SVC(), self.space, n_trials=2, random_state=np.random.RandomState(3)).fit(*IRIS) for _ in range(2)
+        )
+        assert one.cv_results_["params"] == two.cv_results_["params"]
 
     def test_an_unknown_method(self) -> None:
         with pytest.raises(ComitiaError, match=r"near|mean"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from comitia.models import is_plain, read_folder, read_study, write_folder
 from comitia.refit import OVERHEAD_SECONDS, LeaveTimeToRefit, Refit, candidates
 from comitia.scoring import Scorer, Task, make_loss
 from comitia.seams import Member, Split
+from comitia.seeds import seed_of
 from comitia.space import Config
 from comitia.spaces.default import DefaultSpace, default_space
 from comitia.study import Study
@@ -58,7 +60,7 @@ class FittedMember:
     trial: int | None
 
 
-class _Auto(BaseEstimator):  # type: ignore[misc]
+class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
     """What both tasks share: clean the table, search, refit inside the budget."""
 
     _task: Task
@@ -174,9 +176,8 @@ class _Auto(BaseEstimator):  # type: ignore[misc]
     def _remember_names(self, X: Any) -> None:
         if hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        columns = getattr(X, "columns", None)
-        if columns is not None and all(isinstance(name, str) for name in columns):
-            self.feature_names_in_: NDArray[Any] = np.asarray(columns, dtype=object)
+        if _has_names(X):
+            self.feature_names_in_: NDArray[Any] = np.asarray(X.columns, dtype=object)
 
     def _splitter(self, target: NDArray[Any], groups: Any) -> Any:
         """Return the user's `cv`, or as many folds, up to five (three for many rows), as the rows allow."""
@@ -214,10 +215,7 @@ class _Auto(BaseEstimator):  # type: ignore[misc]
         return model.fit(np.zeros((table.shape[0], 1)), target)
 
     def _search(self, default: DefaultSpace, evaluator: TableEvaluator, meter: Meter) -> Study:
-        seed = self.random_state
-        if seed is not None and not isinstance(seed, int | np.integer):
-            seed = int(np.random.default_rng(seed.randint(2**31)).integers(2**31))  # a RandomState, as checks pass
-        study = Study(default.space, self.method, seed=None if seed is None else int(seed), storage=self.storage)
+        study = Study(default.space, self.method, seed=seed_of(self.random_state), storage=self.storage)
         if not len(study.history):
             for config in default.first:
                 study.enqueue(config)
@@ -317,13 +315,13 @@ class _Auto(BaseEstimator):  # type: ignore[misc]
 
     def _table(self, X: Any) -> Any:
         check_is_fitted(self, "ensemble_")
-        if hasattr(self, "feature_names_in_") and not hasattr(X, "columns"):
+        if hasattr(self, "feature_names_in_") and not _has_names(X):
             warnings.warn(
                 f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names",
                 UserWarning,
                 stacklevel=3,
             )
-        elif not hasattr(self, "feature_names_in_") and hasattr(X, "columns"):
+        elif not hasattr(self, "feature_names_in_") and _has_names(X):
             warnings.warn(
                 f"X has feature names, but {type(self).__name__} was fitted without feature names",
                 UserWarning,
@@ -402,11 +400,13 @@ class _Auto(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.categorical = True
         return tags
 
+    @abstractmethod
     def _encode_target(self, y: Any, n_rows: int) -> NDArray[Any]:
-        raise NotImplementedError
+        """Return the target as learners get it, and remember its classes."""
 
+    @abstractmethod
     def _encode_more(self, y: Any, n_rows: int) -> NDArray[Any]:
-        raise NotImplementedError
+        """Return further rows of the target, with the classes of the first."""
 
     def _repr_html_inner(self) -> str:
         rows = "".join(
@@ -587,6 +587,11 @@ def load(path: str | Path, *, trusted: Sequence[str] = ()) -> Any:
     if (study := read_study(Path(path))) is not None:
         estimator.study_ = study
     return estimator
+
+
+def _has_names(X: Any) -> bool:
+    """Tell whether a table names its columns by texts: what scikit-learn calls feature names."""
+    return hasattr(X, "columns") and all(isinstance(name, str) for name in X.columns)
 
 
 def _score(estimator: Any, default: Any, X: Any, y: Any, sample_weight: Any) -> float:

@@ -112,11 +112,15 @@ class Reshuffled:
         self, y: NDArray[Any], groups: NDArray[Any] | None, number: int, repeat: int, seeds: Seeds
     ) -> Sequence[Split]:
         """See `Resampling`."""
+        return _split(self.splitter_of(number, repeat, seeds), y, groups)
+
+    def splitter_of(self, number: int, repeat: int, seeds: Seeds) -> Any:
+        """Return the scikit-learn splitter of one repeat of a trial."""
         splitter = copy.copy(self.splitter)
         if hasattr(splitter, "shuffle"):
             splitter.shuffle = True
         splitter.random_state = seeds.integer("splits", number, repeat)
-        return _split(splitter, y, groups)
+        return splitter
 
 
 def make_splitter(cv: Any, *, stratify: bool, grouped: bool = False) -> Any:

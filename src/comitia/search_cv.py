@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import copy
 import time
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import check_cv
+from sklearn.base import is_classifier
 from sklearn.model_selection._search import BaseSearchCV  # what scikit-learn's own searches extend by `_run_search`
 
 from comitia.errors import ExhaustedError
-from comitia.methods import get_method
-from comitia.resampling import Reshuffled
-from comitia.seeds import Seeds
+from comitia.resampling import Reshuffled, make_splitter
+from comitia.seeds import seed_of
 from comitia.study import Study
 
 
@@ -85,12 +83,8 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]
 
     def _run_search(self, evaluate_candidates: Any) -> None:
         """Ask the study, evaluate as scikit-learn does, tell the study."""
-        from sklearn.utils import check_random_state
-
-        seed = self.random_state
-        if seed is not None and not isinstance(seed, int | np.integer):
-            seed = int(check_random_state(seed).randint(2**31 - 1))
-        study = Study(self.space, self.method, seed=None if seed is None else int(seed))
+        study = Study(self.space, self.method, seed=seed_of(self.random_state))
+        resampling = self._resampling() if study.method.is_reshuffled else None
         began = time.monotonic()
         failure: ValueError | None = None
         while len(study.history) < self.n_trials:
@@ -100,7 +94,7 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]
                 [trial] = study.ask()
             except ExhaustedError:
                 break
-            more = {"cv": self._reshuffled(trial.number, study.seeds)} if get_method(self.method).is_reshuffled else {}
+            more = {"cv": resampling.splitter_of(trial.number, 0, study.seeds)} if resampling is not None else {}
             try:
                 results = evaluate_candidates([dict(trial.config)], **more)
             except ValueError as error:  # scikit-learn's word when every fit of a call failed: the search goes on
@@ -125,10 +119,7 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]
             key = next(k for k in results if k.startswith("mean_test_"))
         return float(results[key][-1])
 
-    def _reshuffled(self, number: int, seeds: Seeds) -> Any:
-        splitter = copy.copy(check_cv(self.cv, None, classifier=False))
-        Reshuffled(splitter)  # refuses what has an order
-        if hasattr(splitter, "shuffle"):
-            splitter.shuffle = True
-        splitter.random_state = seeds.integer("splits", number, 0)
-        return splitter
+    def _resampling(self) -> Reshuffled:
+        """Return the user's `cv` for a method that shuffles it for every trial."""
+        cv = 5 if self.cv is None else self.cv
+        return Reshuffled(make_splitter(cv, stratify=is_classifier(self.estimator)))

@@ -10,6 +10,7 @@ import hashlib
 import secrets
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -61,6 +62,13 @@ class Seeds:
         """
         address = repr((self.seed, name, *map(int, keys)))
         return int.from_bytes(hashlib.blake2b(address.encode(), digest_size=4).digest(), "little") >> 1
+
+
+def seed_of(random_state: Any) -> int | None:
+    """Return the seed that scikit-learn's `random_state` stands for: a draw from it, if it is a generator."""
+    if random_state is None or isinstance(random_state, int | np.integer):
+        return None if random_state is None else int(random_state)
+    return int(random_state.randint(2**31 - 1))
 
 
 def fresh_seed() -> int:

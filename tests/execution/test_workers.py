@@ -348,8 +348,19 @@ def test_functions_that_are_gone_are_forgotten() -> None:
 
 
 def test_a_dropped_pool_takes_its_processes_with_it() -> None:
-    Workers(1).submit(abs, -1).result()
+    before = living()
+    pool = Workers(1)
+    assert pool.submit(abs, -1).result() == 1
+    started = living() - before
+    assert len(started) == 2  # the nursery and a worker
+    del pool
     gc.collect()
+    _, alive = psutil.wait_procs(started, timeout=5)
+    assert not alive
+
+
+def test_waiting_for_a_result_keeps_the_pool() -> None:
+    assert Workers(1).submit(abs, -1).result() == 1
 
 
 def test_a_user_module_called_worker_is_the_users(tmp_path: Path) -> None:
