@@ -120,6 +120,12 @@ def _mlp(own: dict[str, Any], task: Task, random_state: int) -> Any:
     )
 
 
+def _forest_tuning() -> list[Any]:
+    return [real("max_features", 0.05, 1.0), CS.UniformIntegerHyperparameter("min_samples_leaf", 1, 30, log=True)]
+
+
+FOREST_DEFAULT = {"max_features": 0.4, "min_samples_leaf": 1}
+
 LEARNERS: dict[str, Learner] = {
     learner.name: learner
     for learner in [
@@ -155,21 +161,15 @@ LEARNERS: dict[str, Learner] = {
         Learner(
             "extra-trees",
             _extra,
-            lambda: [
-                real("max_features", 0.05, 1.0),
-                CS.UniformIntegerHyperparameter("min_samples_leaf", 1, 30, log=True),
-            ],
-            {"max_features": 0.4, "min_samples_leaf": 1},
+            _forest_tuning,
+            FOREST_DEFAULT,
             needs_encoding=False,
         ),
         Learner(
             "random-forest",
             _forest,
-            lambda: [
-                real("max_features", 0.05, 1.0),
-                CS.UniformIntegerHyperparameter("min_samples_leaf", 1, 30, log=True),
-            ],
-            {"max_features": 0.4, "min_samples_leaf": 1},
+            _forest_tuning,
+            FOREST_DEFAULT,
             needs_encoding=False,
         ),
         Learner(
