@@ -24,7 +24,7 @@ LAYERS = [
     ["loop"],
     ["study"],
     ["minimize", "search_cv", "readers", "models", "trusted_types", "refit"],
-    ["estimators"],
+    ["estimators", "bench"],
     ["commands"],
     ["cli"],
 ]
