@@ -146,7 +146,7 @@ def test_rank_and_frequency_of_two_methods_are_tied_as_l_says(errors: npt.NDArra
 def test_mean_ranks_of_c_table_i() -> None:
     deviations = rank_deviations(printed.C_TABLE_I)
     beyond = {method for method, deviation in deviations.items() if abs(deviation) > 0.0051}
-    # Two decimals in the table hide who won among near ties; where they do not, the ranks are the printed ones.
+    # The likely cause: two decimals in the table hide who won among near ties.
     assert beyond == {"SMAC", "GP-matern-noimpute", "GP-laplace", "GP-cond-ls", "GP-laplace-ls"}
     assert max(map(abs, deviations.values())) < 0.064
 
@@ -185,13 +185,13 @@ P_TESTS = [
 
 @pytest.mark.parametrize(("table", "sign", "p", "_"), P_TESTS)
 def test_friedman_gives_the_p_values_of_p(table: Table, sign: float, p: float, _: object) -> None:
-    """To one unit of the last printed digit: P cut .02088 and .00328 off instead of rounding them."""
+    """To one unit of the last printed digit: .02088 and .00328 look cut off, not rounded."""
     assert statistics.friedman(errors_of(table, sign=sign)).p == pytest.approx(p, abs=1e-4)
 
 
 @pytest.mark.parametrize(("table", "sign", "_", "p_values"), [P_TESTS[i] for i in (0, 1, 3)])
 def test_nemenyi_gives_the_p_values_of_p(table: Table, sign: float, _: float, p_values: dict[str, float]) -> None:
-    """To half a unit of the third decimal: .0420 and .0210 are .042 and .021 with a zero behind."""
+    """To half a unit of the third decimal: .0420 and .0210 look like .042 and .021 with a zero behind."""
     methods = list(table)
     matrix = statistics.nemenyi(errors_of(table, sign=sign))
     for method, p in p_values.items():
@@ -226,7 +226,8 @@ def test_friedman_of_the_printed_tables_of_t_and_c() -> None:
 def test_wilcoxon_of_t_table_4_6_is_near_table_4_5() -> None:
     """Up to .1 the p values agree to .01; above, to .081: .89 where T prints .81.
 
-    T's SciPy took the normal distribution (.86 here), ours the exact one, and two decimals of the errors hide the rest.
+    Ours is the exact distribution; the normal one gives .86 there, and exactly .81 for CMA and RS-best, so T may have
+    used it. What is left may be the two decimals of the errors.
     """
     table_4_5 = [  # T Table 4.5, above the diagonal
         [0.81, 0.16, 0.00, 0.00, 0.00, 0.00, 0.00],

@@ -285,7 +285,7 @@ def wilcoxon(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
     where both are equal are left out (Wilcoxon's own way, which T §3.3.1 argues for; Demšar splits them instead);
     with no other dataset the p value is 1. Differences of tied size share their average rank; only exactly equal
     sizes are ties, and 0.3 - 0.2 is not 0.2 - 0.1. SciPy chooses between the exact and the normal distribution by the
-    size of the sample and its ties; the papers' older SciPy always took the normal one.
+    size of the sample and its ties; T and C do not say which they took.
 
     Examples
     --------
