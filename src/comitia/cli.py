@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from comitia.bench.command_line import make_app
 from comitia.errors import ComitiaError, ComitiaWarning
 
 if TYPE_CHECKING:
@@ -184,6 +185,9 @@ def spaces(output_format: FormatOption = Format.table) -> None:
         from comitia.commands import spaces_frame
 
         _print_rows(spaces_frame(), output_format)
+
+
+app.add_typer(make_app(_one_line_errors), name="bench")
 
 
 def _print_summary(estimator: Any, output: Path) -> None:

@@ -11,6 +11,7 @@
     ├── TellError (ValueError)          a result for a trial that is not waiting for one, or not a number
     ├── ExhaustedError (LookupError)    nothing left to ask
     ├── NothingFound (LookupError)      no trial succeeded, so there is nothing to hand over
+    ├── ExperimentError (ValueError)    an experiment, a problem or a pool that cannot be read or makes no sense
     ├── ModelError (OSError)            a model folder that cannot be written or trusted
     ├── StoreError (OSError)            the record cannot be opened, read or written
     │   └── StoreMismatch               it is another study's record
@@ -79,6 +80,10 @@ class NothingFound(ComitiaError, LookupError):
 
 class ModelError(ComitiaError, OSError):
     """A model folder cannot be written, read or trusted."""
+
+
+class ExperimentError(ComitiaError, ValueError):
+    """An experiment's file, or one of its problems or pools, cannot be read or makes no sense."""
 
 
 class StoreError(ComitiaError, OSError):

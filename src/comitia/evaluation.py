@@ -187,7 +187,7 @@ class TableEvaluator:
         if isinstance(self.loss, Scorer):
             loss = -self.loss(model, X_test, y_test, weight)
         else:
-            answers[self.loss.needs_probabilities] = self._answer(model, X_test, self.loss.needs_probabilities)
+            answers[self.loss.needs_probabilities] = self.answer(model, X_test, self.loss.needs_probabilities)
             truth = y_test if self.codes is None else self.codes[test]
             row_losses = self.loss.rows(truth, answers[self.loss.needs_probabilities])
             loss = float(np.average(row_losses, weights=weight))
@@ -196,14 +196,14 @@ class TableEvaluator:
         scores = {metric.name: metric(model, X_test, y_test, weight) for metric in self.metrics}
         if self.keep != "nothing":
             wants = self.keep == "probabilities" and self.task == "classification"
-            kept = answers[wants] if wants in answers else self._answer(model, X_test, wants)
-            chosen = None if selection is None else self._answer(model, take(self.X, selection), wants)
+            kept = answers[wants] if wants in answers else self.answer(model, X_test, wants)
+            chosen = None if selection is None else self.answer(model, take(self.X, selection), wants)
             progress.keep(test, _compact(kept), row_losses, None if chosen is None else _compact(chosen))
         progress.losses.append(loss)
         for name, score in scores.items():
             progress.metrics[name].append(score)
 
-    def _answer(self, model: Any, X: Any, probabilities: bool) -> NDArray[Any]:
+    def answer(self, model: Any, X: Any, probabilities: bool) -> NDArray[Any]:
         """Return class codes, class probabilities over all the study's classes, or numbers."""
         if self.classes is None:
             predicted = np.asarray(model.predict(X), dtype=np.float64).reshape(-1)

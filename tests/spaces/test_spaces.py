@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.metrics.pairwise import rbf_kernel
 
 from comitia import Seeds, Space, get_space
@@ -119,14 +120,17 @@ def test_every_space_builds_learners_that_fit(name: str) -> None:
 
 
 def test_qda_regularisation_is_the_papers_up_to_a_factor() -> None:
-    """`(1 - r) S + r I` with r = c / (1 + c) is proportional to `S + c I`."""
-    model = get_space("sklearn-cash").build(
-        get_space("sklearn-cash").space.decode(
-            get_space("sklearn-cash").space.encode([{"learner": "qda", "qda:c": 3.0}])
-        )[0],
-        0,
-    )
-    assert model[-1].reg_param == pytest.approx(0.75)
+    """`(1 - r) S + r I` with r = c / (1 + c) is proportional to `S + c I`; also with fewer rows than columns."""
+    ready = get_space("sklearn-cash")
+    [config] = ready.space.decode(ready.space.encode([{"learner": "qda", "qda:c": 3.0}]))
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 5)), rng.integers(0, 2, 60)
+    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
+    model = ready.build(config, 0).fit(X, y)
+    plain = QuadraticDiscriminantAnalysis(reg_param=0.75).fit(scaled, y)
+    assert model.predict_proba(X) == pytest.approx(plain.predict_proba(scaled), abs=1e-8)
+    wide = rng.normal(size=(40, 60))
+    assert ready.build(config, 0).fit(wide, y[:40]).predict(wide).shape == (40,)
 
 
 def test_the_ard_kernel_is_us_formula() -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import ConfigSpace as CS
+import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
@@ -45,11 +48,7 @@ def _space(n_features: int | None) -> CS.ConfigurationSpace:
 
 
 def build_cash(config: Config, random_state: int) -> Any:
-    """Build the chosen learner; those that depend on the scale get standardised columns.
-
-    scikit-learn refuses a QDA `reg_param` above 1, so the paper's c becomes `c / (1 + c)`: the covariance
-    `(1 - r) S + r I` is then proportional to `S + c I`.
-    """
+    """Build the chosen learner; those that depend on the scale get standardised columns."""
     name = config["learner"]
     own = {key.split(":")[1]: value for key, value in config.items() if ":" in key}
     match name:
@@ -70,7 +69,33 @@ def build_cash(config: Config, random_state: int) -> Any:
         case "lda":
             return LinearDiscriminantAnalysis()
         case _:
-            return standardised(QuadraticDiscriminantAnalysis(reg_param=own["c"] / (1 + own["c"])))
+            return standardised(_qda(own["c"]))
+
+
+class RidgeCovariance(BaseEstimator):  # type: ignore[misc]
+    """The covariance (1 - r) S + r I."""
+
+    def __init__(self, r: float = 0.0) -> None:
+        self.r = r
+
+    def fit(self, X: Any, y: Any = None) -> RidgeCovariance:
+        """Estimate it."""
+        S = np.atleast_2d(np.cov(X, rowvar=False, bias=True))
+        self.covariance_ = (1 - self.r) * S + self.r * np.eye(X.shape[1])
+        return self
+
+
+def _qda(c: float) -> Any:
+    """Return QDA whose covariances are proportional to S + c I.
+
+    scikit-learn refuses a `reg_param` above 1, so the paper's c becomes `r = c / (1 + c)`, which gives
+    `(1 - r) S + r I`. From 1.8 on its default solver also refuses classes with fewer rows than columns, whatever the
+    regularisation; its other solver takes the covariance from us.
+    """
+    r = c / (1 + c)
+    if "solver" in inspect.signature(QuadraticDiscriminantAnalysis).parameters:
+        return QuadraticDiscriminantAnalysis(solver="eigen", covariance_estimator=RidgeCovariance(r))
+    return QuadraticDiscriminantAnalysis(reg_param=r)
 
 
 RECIPES = [Recipe("sklearn-cash", _space, build_cash, "classification", "T5 C", "Nine learners and their tuning.")]

@@ -1,0 +1,232 @@
+"""What the study of one cell needs: a space, an evaluator, and a test of what it would hand over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from comitia.bench.plan import OWN_SPACE, Cell, Experiment
+from comitia.bench.problems import Draw, FunctionProblem, Problem, TableProblem, WithImputer
+from comitia.bench.splits import capped_rows, make_validation
+from comitia.bench.statistics import macro_precision_recall_f
+from comitia.errors import ExperimentError
+from comitia.evaluation import FunctionEvaluator, Keep, TableEvaluator
+from comitia.methods import Method
+from comitia.quiet import quiet
+from comitia.scoring import LogLoss, Scorer, Task, make_loss
+from comitia.seams import Evaluator, Member
+from comitia.seeds import Seeds
+from comitia.space import Config, Space
+from comitia.spaces import get_space
+
+
+class Score(NamedTuple):
+    """How good something was on rows that the search never saw."""
+
+    loss: float
+    precision: float = np.nan
+    recall: float = np.nan
+
+
+class Arena(Protocol):
+    """One problem of one repetition, ready to be searched."""
+
+    @property
+    def space(self) -> Space:
+        """What is searched."""
+
+    @property
+    def evaluator(self) -> Evaluator:
+        """How a trial is judged."""
+
+    @property
+    def n_rows(self) -> int:
+        """Rows for training and validation; 0 for a black box."""
+
+    @property
+    def loss(self) -> str:
+        """Name of what is measured."""
+
+    def adapted(self, method: Method) -> Method:
+        """Return the method as it runs here."""
+
+    def test(self, members: Sequence[Member], seeds: Seeds) -> Score:
+        """Return the test score of what would be handed over."""
+
+
+def make_arena(experiment: Experiment, cell: Cell, problem: Problem, method: Method) -> Arena:
+    """Make the arena of a cell."""
+    from comitia.bench.pools import Pool, PoolArena
+
+    if isinstance(problem, FunctionProblem):
+        return FunctionArena(problem)
+    if isinstance(problem, Pool):
+        return PoolArena(problem, method)
+    return TableArena(experiment, cell, problem, method)
+
+
+@dataclass(eq=False)
+class FunctionArena:
+    """A black box; the test is its value without noise."""
+
+    problem: FunctionProblem
+    n_rows: int = 0
+    loss: str = "value"
+
+    def __post_init__(self) -> None:
+        self.space = self.problem.space
+        self.evaluator = FunctionEvaluator(self.problem.function)
+
+    def adapted(self, method: Method) -> Method:
+        """See `Arena`."""
+        return method
+
+    def test(self, members: Sequence[Member], seeds: Seeds) -> Score:
+        """See `Arena`."""
+        return Score(float(sum(member.weight * self.problem.truth(member.config) for member in members)))
+
+
+class TableArena:
+    """A table with its test rows set aside."""
+
+    def __init__(self, experiment: Experiment, cell: Cell, problem: TableProblem, method: Method) -> None:
+        if cell.space == OWN_SPACE:
+            raise ExperimentError(f"The table {cell.problem!r} must be searched over a space. Got none. Add 'spaces'.")
+        draw = problem.draw(experiment.split, cell.repetition)
+        learner = get_space(cell.space, n_features=draw.X_train.shape[1])
+        if learner.task != problem.task:
+            raise ExperimentError(
+                f"The space {cell.space!r} is for {learner.task}. {cell.problem!r} is a problem of {problem.task}. "
+                "Leave one of them out."
+            )
+        self.space = learner.space
+        self.n_rows = len(draw.y_train)
+        loss = experiment.loss or default_loss(problem.task)
+        most = experiment.split.most_train_rows
+        build = WithImputer(learner.build) if np.isnan(draw.X_train).any() else learner.build
+        validation = make_validation(
+            experiment.cv_of(cell),
+            draw.y_train,
+            is_classes=problem.task == "classification",
+            reshuffled=method.is_reshuffled,
+            most=most,
+        )
+        self.evaluator = TableEvaluator(
+            build,
+            draw.X_train,
+            draw.y_train,
+            task=problem.task,
+            loss=loss,
+            cv=validation,
+            selection_split=experiment.selection_split if method.has_selection_split else None,
+            keep=kept_by(method, loss),
+        )
+        self.loss = self.evaluator.loss.name
+        self.tester = Tester(self.evaluator, draw, most, experiment.refit)
+
+    def adapted(self, method: Method) -> Method:
+        """See `Arena`."""
+        return method
+
+    def test(self, members: Sequence[Member], seeds: Seeds) -> Score:
+        """See `Arena`."""
+        return self.tester.score(members, seeds)
+
+
+def default_loss(task: Task) -> str:
+    """Return what the papers report: the error rate, or the squared error."""
+    return "zero-one" if task == "classification" else "squared-error"
+
+
+def kept_by(method: Method, loss: str) -> Keep:
+    """Tell what must be kept of the models' answers for a method to work."""
+    if not (method.goal.compares_rows or method.selection.compares_rows or method.has_selection_split):
+        return "nothing"
+    return "probabilities" if isinstance(make_loss(loss), LogLoss) else "predictions"
+
+
+@dataclass(eq=False)
+class Tester:
+    """Fit what would be handed over and score it on the test rows; each configuration is fitted once."""
+
+    evaluator: TableEvaluator
+    draw: Draw
+    most_rows: int | None
+    refit: bool
+    answers: dict[tuple[Config, int | None], Any] = field(default_factory=dict)
+
+    def score(self, members: Sequence[Member], seeds: Seeds) -> Score:
+        """Return the score of some members with their weights."""
+        loss = self.evaluator.loss
+        if isinstance(loss, Scorer):
+            if len(members) > 1:
+                raise ExperimentError(f"A committee must be tested by a loss on rows. Got {loss.name!r}. Use log-loss.")
+            return Score(-loss(self.fitted(members[0], seeds), self.draw.X_test, self.draw.y_test))
+        answers = [self.answer(member, seeds) for member in members]
+        return score_answers(answers, [m.weight for m in members], self.draw.y_test, self.evaluator)
+
+    def answer(self, member: Member, seeds: Seeds) -> NDArray[Any]:
+        """Return codes, probabilities or numbers for the test rows."""
+        # a model that is not refitted is the trial's own; one that is refitted depends on its configuration alone
+        key = (member.config, None if self.refit else member.trial)
+        if key not in self.answers:
+            loss = self.evaluator.loss
+            wants = not isinstance(loss, Scorer) and loss.needs_probabilities
+            with quiet():
+                self.answers[key] = self.evaluator.answer(self.fitted(member, seeds), self.draw.X_test, wants)
+        return np.asarray(self.answers[key])
+
+    def fitted(self, member: Member, seeds: Seeds) -> Any:
+        """Return the model: fitted on everything but the test rows, or the trial's own."""
+        e = self.evaluator
+        if self.refit:
+            rows, random_state = capped_rows(len(e.y), self.most_rows, seeds), seeds.integer("refit")
+        else:
+            number = member.trial or 0
+            rows, random_state = e.splits(number, 0, seeds)[0][0], seeds.integer("learner", number, 0, 0)
+        model = e.build(member.config, random_state)
+        with quiet():
+            return model.fit(e.X[rows], e.y[rows])
+
+
+def score_answers(
+    answers: Sequence[NDArray[Any]], weights: Sequence[float], y_test: NDArray[Any], evaluator: TableEvaluator
+) -> Score:
+    """Score a weighted vote: most votes for class codes (ties to the first class), means for numbers."""
+    loss, classes = evaluator.loss, evaluator.classes
+    assert not isinstance(loss, Scorer)
+    if classes is None:
+        return Score(float(np.mean(loss.rows(y_test, np.average(answers, axis=0, weights=weights)))))
+    if loss.needs_probabilities:
+        p = np.average(answers, axis=0, weights=weights)
+        predicted = classes[p.argmax(axis=1)]
+        rows = loss.rows(*_over_all_classes(p, classes, y_test))
+    else:
+        votes = sum(w * (a[:, None] == np.arange(len(classes))) for a, w in zip(answers, weights, strict=True))
+        predicted = classes[np.asarray(votes).argmax(axis=1)]
+        rows = predicted != y_test
+    precision, recall, _ = macro_precision_recall_f(y_test, predicted)
+    return Score(float(np.mean(rows)), precision, recall)
+
+
+def _over_all_classes(p: NDArray[Any], classes: NDArray[Any], y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return codes and probabilities over the classes of both parts: one that was never trained on has 0."""
+    every = np.union1d(classes, y)
+    full = np.zeros((len(p), len(every)))
+    full[:, np.searchsorted(every, classes)] = p
+    return np.searchsorted(every, y), full
+
+
+def learner_of(space: Space, config: Config) -> str:
+    """Return the choice at the root of a conditional space: the learner, the kernel, the kind of ensemble."""
+    children = {condition.child.name for condition in space.configspace.conditions}
+    for condition in space.configspace.conditions:
+        parents = [c.parent.name for c in getattr(condition, "components", [condition])]
+        for parent in parents:
+            if parent not in children and parent in config:
+                return str(config[parent])
+    return ""

@@ -1,0 +1,159 @@
+"""Contestants that take a table and a time limit and give predictions: comitia's own estimators, and plain baselines.
+
+Other tools' systems are in `peers/`; these two need no other environment.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from comitia.bench.arenas import Score, default_loss
+from comitia.bench.plan import Cell, Experiment
+from comitia.bench.problems import Draw, FunctionProblem, Problem
+from comitia.bench.statistics import macro_precision_recall_f
+from comitia.errors import ExperimentError
+from comitia.estimators import AutoClassifier, AutoRegressor
+from comitia.scoring import Scorer, Task, make_loss
+from comitia.seeds import Seeds
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a system said about the test rows."""
+
+    predictions: NDArray[Any]
+    probabilities: NDArray[Any] | None
+    """Over `classes`.  # (n, n_classes)"""
+    classes: NDArray[Any] | None
+    seconds: float
+    learner: str = ""
+    n_members: int = 1
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a system is asked."""
+
+    draw: Draw
+    task: Task
+    loss: str
+    time_limit: float | None
+    seed: int
+    jobs: int = 1
+
+
+@dataclass(frozen=True)
+class System:
+    """A whole system as one contestant."""
+
+    name: str
+    summary: str
+    answer: Callable[[Request], Answer]
+
+
+def comitia_answer(request: Request) -> Answer:
+    """Fit comitia's own estimator with its defaults."""
+    started = time.perf_counter()
+    kind = AutoClassifier if request.task == "classification" else AutoRegressor
+    model = kind(time_limit=request.time_limit, random_state=request.seed, n_jobs=request.jobs)
+    model.fit(request.draw.raw_train, request.draw.y_train)
+    seconds = time.perf_counter() - started
+    is_classes = request.task == "classification"
+    heaviest = max(model.members_, key=lambda member: member.weight)
+    return Answer(
+        np.asarray(model.predict(request.draw.raw_test)),
+        np.asarray(model.predict_proba(request.draw.raw_test)) if is_classes else None,
+        np.asarray(model.classes_) if is_classes else None,
+        seconds,
+        "" if heaviest.config is None else str(heaviest.config["learner"]),
+        len(model.members_),
+    )
+
+
+def default_forest(request: Request) -> Answer:
+    """Fit scikit-learn's random forest as it comes (P's baseline)."""
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+    started = time.perf_counter()
+    is_classes = request.task == "classification"
+    kind = RandomForestClassifier if is_classes else RandomForestRegressor
+    model = kind(random_state=request.seed).fit(request.draw.X_train, request.draw.y_train)
+    seconds = time.perf_counter() - started
+    probabilities = model.predict_proba(request.draw.X_test) if is_classes else None
+    predictions = model.predict(request.draw.X_test)
+    return Answer(predictions, probabilities, model.classes_ if is_classes else None, seconds, "random-forest")
+
+
+SYSTEMS = {
+    system.name: system
+    for system in [
+        System(
+            "comitia",
+            "AutoClassifier or AutoRegressor as they come, within the time limit.",
+            comitia_answer,
+        ),
+        System("default-forest", "scikit-learn's random forest with its defaults, no search.", default_forest),
+    ]
+}
+
+
+def run_system_cell(experiment: Experiment, cell: Cell, problem: Problem, system: System) -> list[dict[str, Any]]:
+    """Ask a system and score its answer: one row, at iteration 1."""
+    request = make_request(experiment, cell, problem)
+    answer = system.answer(request)
+    return [answer_row(request, answer)]
+
+
+def make_request(experiment: Experiment, cell: Cell, problem: Problem) -> Request:
+    """Turn a cell into a request."""
+    if isinstance(problem, FunctionProblem) or not hasattr(problem, "draw"):
+        raise ExperimentError(f"The system {cell.method!r} must be given a table. Got the black box {cell.problem!r}.")
+    draw = problem.draw(experiment.split, cell.repetition)
+    seed = Seeds(cell.repetition).integer(f"system/{cell.problem}")
+    loss = experiment.loss or default_loss(problem.task)
+    return Request(draw, problem.task, loss, experiment.budget.time_limit, seed, experiment.jobs)
+
+
+def answer_row(request: Request, answer: Answer) -> dict[str, Any]:
+    """Return the row of a system's answer."""
+    score = score_answer(request, answer)
+    return {
+        "iteration": 1,
+        "n_evaluations": 0,
+        "status": "ok",
+        "loss": request.loss,
+        "test_loss": score.loss,
+        "test_precision": score.precision,
+        "test_recall": score.recall,
+        "train_seconds": answer.seconds,
+        "optimizer_seconds": 0.0,
+        "learner": answer.learner,
+        "n_members": answer.n_members,
+        "n_rows": len(request.draw.y_train),
+    }
+
+
+def score_answer(request: Request, answer: Answer) -> Score:
+    """Score predictions, or probabilities where the loss needs them."""
+    y, loss = request.draw.y_test, make_loss(request.loss)
+    if isinstance(loss, Scorer):
+        raise ExperimentError(
+            f"A system must be tested by a loss on rows. Got {loss.name!r}. Use zero-one or log-loss."
+        )
+    if request.task == "regression":
+        return Score(float(np.mean(loss.rows(y, np.asarray(answer.predictions, dtype=np.float64)))))
+    precision, recall, _ = macro_precision_recall_f(y, answer.predictions)
+    if loss.name != "log-loss":
+        return Score(float(np.mean(answer.predictions != y)), precision, recall)
+    if answer.probabilities is None or answer.classes is None:
+        raise ExperimentError("The log loss needs probabilities. The system gave none. Use zero-one.")
+    every = np.union1d(answer.classes, y)
+    p = np.zeros((len(y), len(every)))
+    p[:, np.searchsorted(every, answer.classes)] = answer.probabilities
+    return Score(float(np.mean(loss.rows(np.searchsorted(every, y), p))), precision, recall)
