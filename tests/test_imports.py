@@ -25,7 +25,7 @@ LAYERS = [
     ["study"],
     ["minimize", "search_cv", "readers", "models", "trusted_types", "refit"],
     ["estimators"],
-    ["commands"],
+    ["commands", "bench"],
     ["cli"],
 ]
 PEERS: set[tuple[str, str]] = {
