@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help install demo test lint types findings bench test-lowest clean
+.PHONY: help install demo test lint types findings bench peer test-lowest clean
 
 help:
 	@echo "make demo         tune an SVM on a bundled dataset, about a minute"
@@ -12,6 +12,7 @@ help:
 	@echo "make findings     the slow tests: statistics, long kill tests"
 	@echo "make bench        timings of the hot paths, as ratios (bench_time_limit.py, 7 minutes, by itself)"
 	@echo "make test-lowest  the tests with the lowest allowed dependencies"
+	@echo "make peer         list the tools that benchmarks compare with; with NAME=optuna, install one in .peers/"
 	@echo "make install      create $(VENV) with everything the other targets need"
 
 install: $(STAMP)
@@ -40,6 +41,9 @@ findings: install
 
 bench: install
 	@for file in benchmarks/bench_[!t]*.py benchmarks/bench_tables.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+peer: install
+	@$(BIN)/python -m comitia.bench.peers $(NAME)
 
 test-lowest: pyproject.toml
 	$(PYTHON) -m venv --clear .venv-lowest

@@ -24,8 +24,8 @@ LAYERS = [
     ["loop"],
     ["study"],
     ["minimize", "search_cv", "readers", "models", "trusted_types", "refit"],
-    ["estimators", "bench"],
-    ["commands"],
+    ["estimators"],
+    ["commands", "bench"],
     ["cli"],
 ]
 PEERS: set[tuple[str, str]] = {

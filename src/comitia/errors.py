@@ -15,10 +15,12 @@
     ├── ModelError (OSError)            a model folder that cannot be written or trusted
     ├── StoreError (OSError)            the record cannot be opened, read or written
     │   └── StoreMismatch               it is another study's record
-    └── ExecutionError (RuntimeError)   workers cannot be started or cannot be reached
-        ├── TrialTimeout                one trial went over its time limit and was killed
-        ├── TrialMemory                 one trial went over its memory limit and was killed
-        └── TrialCrashed                the process of one trial died by itself
+    ├── ExecutionError (RuntimeError)   workers cannot be started or cannot be reached
+    │   ├── TrialTimeout                one trial went over its time limit and was killed
+    │   ├── TrialMemory                 one trial went over its memory limit and was killed
+    │   └── TrialCrashed                the process of one trial died by itself
+    └── PeerError (RuntimeError)        another tool, run beside ours in a benchmark, failed
+        └── PeerMissing                 its environment is not built
 
 A message says what was expected, what came, and what to do.
 """
@@ -108,6 +110,14 @@ class TrialMemory(ExecutionError):
 
 class TrialCrashed(ExecutionError):
     """The process of one trial died by itself: a segmentation fault, an exit, a kill from outside."""
+
+
+class PeerError(ComitiaError, RuntimeError):
+    """Another tool, run beside ours in a benchmark, failed, hung or could not be installed."""
+
+
+class PeerMissing(PeerError):
+    """The environment of another tool is not built."""
 
 
 class ComitiaWarning(UserWarning):

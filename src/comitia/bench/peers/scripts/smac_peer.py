@@ -1,0 +1,191 @@
+"""SMAC3. Options: `facade` ("forest" or "gp"), `flat`, `n_trials` (its initial design is a quarter of them at most).
+
+SMAC lives through the study: what it suggested is told as its own, in full precision; what it did not suggest (a fresh
+process after a resumed study) is told as the user's. A suggestion that was not begun is given again.
+"""
+
+import logging
+import math
+from pathlib import Path
+
+import ConfigSpace as CS
+from protocol import serve
+from smac import BlackBoxFacade, HyperparameterOptimizationFacade, Scenario
+from smac.main.exceptions import ConfigurationSpaceExhaustedException
+from smac.runhistory.dataclasses import TrialInfo, TrialValue
+from smac.runhistory.enumerations import StatusType
+
+N_TRIALS = 100
+"""SMAC's own default."""
+MOST_TRIES = 100
+"""Suggestions before forbidden clauses are said to leave nothing."""
+ALL_FAILED = 1.0
+"""The cost of failed trials while none has succeeded."""
+
+
+class SmacPeer:
+    """Ask and tell SMAC's facade, deterministic: one evaluation a configuration."""
+
+    def __init__(self, space, seed, options):
+        logging.disable(logging.WARNING)
+        self.space = space
+        self.configspace = translate(space, seed)
+        scenario = Scenario(
+            self.configspace,
+            deterministic=True,
+            n_trials=options.get("n_trials", N_TRIALS),
+            seed=seed,
+            output_directory=Path.cwd() / "smac",
+        )
+        facade = {"forest": HyperparameterOptimizationFacade, "gp": BlackBoxFacade}[options["facade"]]
+        self.facade = facade(
+            scenario,
+            None,
+            intensifier=facade.get_intensifier(scenario, max_config_calls=1),
+            overwrite=True,
+            logging_level=logging.ERROR,
+        )
+        self.given = {}  # by number: what SMAC suggested
+        self.worst = -math.inf
+
+    def tell(self, number, config, loss):
+        """Take a result in; a failed trial costs as much as the worst so far."""
+        info = self.given.pop(number, None)
+        if info is None or not same(values_of(info), config):
+            info = TrialInfo(CS.Configuration(self.configspace, values=labelled(self.space, config)), seed=0)
+        if loss is not None:
+            self.worst = max(self.worst, loss)
+            value = TrialValue(cost=loss, status=StatusType.SUCCESS)
+        else:
+            cost = ALL_FAILED if math.isinf(self.worst) else self.worst
+            value = TrialValue(cost=cost, status=StatusType.CRASHED)
+        self.facade.tell(info, value, save=False)
+
+    def ask(self, number, n, pending):
+        """Return `n` configurations, fewer if SMAC has no more."""
+        found = []
+        for k in range(number, number + n):
+            try:
+                found.append(values_of(self.suggest(k)))
+            except (StopIteration, ConfigurationSpaceExhaustedException):
+                break
+        return found
+
+    def suggest(self, number):
+        """Return what SMAC wants to know; in a flat space, where it cannot know, something that is not forbidden."""
+        for _ in range(MOST_TRIES):
+            if number not in self.given:
+                self.given[number] = self.facade.ask()
+            info = self.given[number]
+            if not self.space.is_forbidden(values_of(info)):
+                return info
+            refused = TrialValue(cost=max(self.worst, 0.0), status=StatusType.CRASHED)
+            self.facade.tell(self.given.pop(number), refused, save=False)
+        raise ConfigurationSpaceExhaustedException
+
+
+def translate(space, seed):
+    """Return ConfigSpace's space; choices are the letters of their indices."""
+    found = CS.ConfigurationSpace(seed=seed)
+    for h in space.hyperparameters:
+        name, bounds, default = h["name"], (h["lower"], h["upper"]), h["default"]
+        if h["type"] == "choice" and not h["ordered"] and h["upper"] > 0:
+            found.add(CS.CategoricalHyperparameter(name, labels(h), default_value=str(default)))
+        elif h["type"] == "choice" and h["upper"] > 0:
+            found.add(CS.OrdinalHyperparameter(name, labels(h), default_value=str(default)))
+        elif h["lower"] == h["upper"]:
+            found.add(CS.Constant(name, str(default) if h["type"] == "choice" else default))
+        elif h["type"] == "integer":
+            found.add(CS.UniformIntegerHyperparameter(name, *bounds, default_value=default, log=h["log"]))
+        else:
+            found.add(CS.UniformFloatHyperparameter(name, *bounds, default_value=default, log=h["log"]))
+    if not space.is_flat:
+        for name, rule in space.conditions.items():
+            found.add(condition(found, space, name, rule))
+        for rule in space.forbidden:
+            clause = forbidden(found, space, rule)
+            if clause is not None:
+                found.add(clause)
+    return found
+
+
+def condition(found, space, child, rule):
+    """Translate a condition."""
+    for key, conjunction in (("all", CS.AndConjunction), ("any", CS.OrConjunction)):
+        if key in rule:
+            return conjunction(*(condition(found, space, child, part) for part in rule[key]))
+    parent, value = found[rule["name"]], value_in(space, rule["name"], rule["value"])
+    kinds = {
+        "eq": CS.EqualsCondition,
+        "ne": CS.NotEqualsCondition,
+        "lt": CS.LessThanCondition,
+        "gt": CS.GreaterThanCondition,
+        "in": CS.InCondition,
+    }
+    return kinds[rule["test"]](found[child], parent, value)
+
+
+def forbidden(found, space, rule):
+    """Translate a forbidden clause; None if it never holds."""
+    for key, conjunction in (("all", CS.ForbiddenAndConjunction), ("any", CS.ForbiddenOrConjunction)):
+        if key in rule:
+            parts = [part for part in (forbidden(found, space, part) for part in rule[key]) if part is not None]
+            return None if not parts else parts[0] if len(parts) == 1 else conjunction(*parts)
+    left = found[rule["name"]]
+    if "other" in rule:
+        kinds = {
+            "eq": CS.ForbiddenEqualsRelation,
+            "lt": CS.ForbiddenLessThanRelation,
+            "le": CS.ForbiddenLessThanEqualsRelation,
+            "gt": CS.ForbiddenGreaterThanRelation,
+            "ge": CS.ForbiddenGreaterThanEqualsRelation,
+        }
+        return kinds[rule["test"]](left, found[rule["other"]])
+    kinds = {
+        "eq": CS.ForbiddenEqualsClause,
+        "lt": CS.ForbiddenLessThanClause,
+        "le": CS.ForbiddenLessThanEqualsClause,
+        "gt": CS.ForbiddenGreaterThanClause,
+        "ge": CS.ForbiddenGreaterThanEqualsClause,
+        "in": CS.ForbiddenInClause,
+    }
+    if isinstance(rule["value"], float) and math.isnan(rule["value"]):
+        return None
+    return kinds[rule["test"]](left, value_in(space, rule["name"], rule["value"]))
+
+
+def labels(h):
+    """Return ConfigSpace's values of a choice."""
+    return [str(index) for index in range(h["upper"] + 1)]
+
+
+def is_choice(space, name):
+    """Tell whether a hyperparameter is a choice."""
+    return next(h["type"] == "choice" for h in space.hyperparameters if h["name"] == name)
+
+
+def value_in(space, name, number):
+    """Translate one number of a rule, or several."""
+    if not is_choice(space, name):
+        return number
+    return [str(int(one)) for one in number] if isinstance(number, list) else str(int(number))
+
+
+def labelled(space, config):
+    """Translate a configuration."""
+    return {name: str(number) if is_choice(space, name) else number for name, number in config.items()}
+
+
+def values_of(info):
+    """Translate a suggestion back."""
+    plain = {name: value.item() if hasattr(value, "item") else value for name, value in dict(info.config).items()}
+    return {name: int(value) if isinstance(value, str) else value for name, value in plain.items()}
+
+
+def same(a, b):
+    """Tell whether two configurations are equal up to the digits that comitia keeps of reals."""
+    return a.keys() == b.keys() and all(math.isclose(a[name], b[name], rel_tol=1e-8, abs_tol=1e-12) for name in a)
+
+
+if __name__ == "__main__":
+    serve(SmacPeer)
