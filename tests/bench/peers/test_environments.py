@@ -40,14 +40,14 @@ def test_a_build_that_fails_shows_the_end_of_its_log(folder: Path, tmp_path: Pat
 
 
 def test_an_environment_is_built_anew_and_known_by_its_stamp(folder: Path) -> None:
-    empty = Environment("empty", (), "pip")
+    empty = Environment("empty", (), "nothing")
     build(empty)
     assert is_built(empty)
-    assert version_of(empty)
+    assert version_of(empty) is None
     assert Path(python_of(empty)).is_file()
     stamp = folder / "empty" / environments.STAMP
     text = stamp.read_text()
-    stamp.write_text(text[:40])  # cut short
+    stamp.write_text(text[:-5])  # cut short
     assert not is_built(empty)
     stamp.write_text(json.dumps(json.loads(text) | {"steps": [["older"]]}))
     with pytest.raises(PeerMissing, match="There is one for other requirements"):

@@ -20,7 +20,7 @@ from comitia import Config, FunctionEvaluator, Seeds, Space, Study, get_space
 from comitia.bench.peers.environments import is_built
 from comitia.bench.peers.registry import PEERS
 from comitia.bench.peers.sampler import PeerOptimizer, method_of
-from comitia.errors import PeerError, UnknownName
+from comitia.errors import ChoiceError, PeerError, UnknownName
 from tests.bench.peers.plays import SEEDS, Play, peer_of
 from tests.contracts.test_optimizers import SPACES
 
@@ -219,7 +219,9 @@ def test_seconds_are_kept() -> None:
         assert min(optimizer.seconds) > 0
 
 
-def test_an_unknown_name_is_refused() -> None:
+def test_what_is_not_a_sampler_is_refused() -> None:
+    with pytest.raises(ChoiceError, match=r"must be a sampler\. Got 'flaml': system"):
+        PeerOptimizer(Space({"x": [1, 2]}), peer=PEERS["flaml"])
     with pytest.raises(UnknownName, match="optuna-tpe"):
         method_of("optuna-tp")
 

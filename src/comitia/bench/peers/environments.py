@@ -113,13 +113,11 @@ def build(environment: str | Environment) -> Path:
     folder.parent.mkdir(parents=True, exist_ok=True)
     log.unlink(missing_ok=True)
     (folder / STAMP).unlink(missing_ok=True)
-    _logged([sys.executable, "-m", "venv", "--clear", str(folder)], log, environment)
-    python = str(_interpreter(folder))
+    _logged([sys.executable, "-m", "venv", "--clear", "--without-pip", str(folder)], log, environment)
+    pip = [sys.executable, "-m", "pip", "--python", str(_interpreter(folder)), "--no-input"]  # ours serves them all
     for step in environment.steps:
-        _logged([python, "-m", "pip", "install", "--no-input", *step], log, environment)
-    listing = subprocess.run(
-        [python, "-m", "pip", "list", "--format", "json"], capture_output=True, text=True, check=True
-    )
+        _logged([*pip, "install", *step], log, environment)
+    listing = subprocess.run([*pip, "list", "--format", "json"], capture_output=True, text=True, check=True)
     versions = {_plain(row["name"]): row["version"] for row in json.loads(listing.stdout)}
     stamp = {"steps": environment.steps, "versions": versions}
     beside = folder / (STAMP + ".new")
@@ -140,7 +138,7 @@ def _logged(command: list[str], log: Path, environment: Environment) -> None:
         done = subprocess.run(command, stdout=file, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, check=False)
     if done.returncode:
         raise PeerError(
-            f"The environment of peer {environment.name!r} must be installable. {' '.join(command[1:4])} ended with "
+            f"The environment of peer {environment.name!r} must be installable. {' '.join(command[1:3])} ended with "
             f"{done.returncode}; the whole log is in {log}, and its end is:\n{tail(log)}"
         )
 

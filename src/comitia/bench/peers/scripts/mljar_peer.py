@@ -1,0 +1,44 @@
+"""mljar-supervised: from tables to predictions. Option: `mode`."""
+
+from supervised import AutoML
+from system_protocol import serve
+
+METRICS = {
+    "accuracy": "accuracy",
+    "log_loss": "logloss",
+    "roc_auc": "auc",
+    "mse": "mse",
+    "rmse": "rmse",
+    "mae": "mae",
+    "r2": "r2",
+}
+
+
+def run(request, X_train, y_train, X_test):
+    """Fit in the mode asked for, without explanations."""
+    is_class = request["task"] == "classification"
+    is_binary = request["n_classes"] == 2
+    kind = ("binary_classification" if is_binary else "multiclass_classification") if is_class else "regression"
+    metric = METRICS[request["metric"]]
+    if metric == "auc" and not is_binary:
+        metric = "logloss"  # it has no area under the curve for several classes
+    automl = AutoML(
+        results_path="models",
+        total_time_limit=max(1, int(request["time_limit"])),
+        ml_task=kind,
+        eval_metric=metric,
+        n_jobs=request["n_jobs"],
+        random_state=request["seed"],
+        explain_level=0,
+        **request["options"],
+    )
+    automl.fit(X_train, y_train)
+    probabilities = automl.predict_proba(X_test) if is_class else None
+    board = automl.get_leaderboard()
+    best = board.loc[board["metric_value"].astype(float).idxmin()] if len(board) else {}
+    details = {"models": board["name"].tolist() if len(board) else [], "loss": best.get("metric_value")}
+    return automl.predict(X_test), probabilities, best.get("model_type", ""), details
+
+
+if __name__ == "__main__":
+    serve("mljar-supervised", run)

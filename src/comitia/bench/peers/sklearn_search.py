@@ -1,0 +1,219 @@
+"""scikit-learn's own searches over our learners: `RandomizedSearchCV` and `HalvingRandomSearchCV`.
+
+They choose among configurations drawn from a space of ours, on the splits that a study with the same seed would use.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.metaestimators import available_if
+
+from comitia.errors import ChoiceError, NothingFound
+from comitia.evaluation import Build
+from comitia.quiet import quiet
+from comitia.resampling import Fixed, make_splitter
+from comitia.scoring import Scorer, make_loss
+from comitia.seeds import Seeds
+from comitia.space import Config
+from comitia.spaces.learners import LearnerSpace
+
+FACTOR = 3
+N_ROUNDS = 3
+"""Halving begins with a ninth of the rows; each round has a third of the candidates and three times the rows."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """Where a search stood."""
+
+    spent: float
+    """Rows fitted so far, in trials on all rows."""
+    loss: float
+    """Validation loss of the best so far; in halving, of this round, on the rows of this round."""
+    config: Config
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """What a search of scikit-learn's found."""
+
+    config: Config
+    loss: float
+    """Its validation loss on all rows: optimistic, as the best of many."""
+    rounds: list[Round]
+    """After each round of halving, or each candidate of random search."""
+
+
+def search_with_sklearn(
+    ready: LearnerSpace,
+    X: Any,
+    y: Any,
+    *,
+    cv: Any = 5,
+    n_trials: int,
+    seed: int,
+    halving: bool = False,
+    loss: Any = None,
+) -> SearchResult:
+    """Search a ready-made space with scikit-learn.
+
+    Parameters
+    ----------
+    ready : LearnerSpace
+    X : array of shape (n_rows, n_columns)
+    y : array of shape (n_rows,)
+    cv : int, float, splitter or list of splits
+        As for `TableEvaluator`, and with the same splits as a study of this seed.
+    n_trials : int
+        The budget: so many candidates on all rows. Halving begins with `3 * n_trials` candidates on a ninth of them;
+        each of its three rounds then costs a third of the budget.
+    seed : int
+    halving : bool
+        Use `HalvingRandomSearchCV` instead of `RandomizedSearchCV`.
+    loss : str or Loss, default: zero-one for classes, squared error for numbers
+
+    Raises
+    ------
+    NothingFound
+        If every candidate failed.
+    """
+    least = FACTOR ** (N_ROUNDS - 1) // FACTOR if halving else 1
+    if isinstance(n_trials, bool) or not isinstance(n_trials, int) or n_trials < least:
+        raise ChoiceError(f"The 'n_trials' parameter must be an int >= {least}. Got {n_trials!r} instead.")
+    seeds = Seeds(seed)
+    is_class = ready.task == "classification"
+    y = np.asarray(y)
+    splits = Fixed(make_splitter(cv, stratify=is_class)).splits(y, None, 0, 0, seeds)
+    n_candidates = FACTOR * n_trials if halving else n_trials
+    candidates = ready.space.decode(ready.space.sample(n_candidates, seeds("sklearn")))
+    learner = (ConfigClassifier if is_class else ConfigRegressor)(
+        None, build=ready.build, random_state=seeds.integer("learner")
+    )
+    default = "zero-one" if is_class else "squared-error"
+    options = {
+        "param_distributions": {"config": [Candidate(config) for config in candidates]},
+        "scoring": Score(make_loss(default if loss is None else loss), np.unique(y) if is_class else None),
+        "cv": [(train, test) for train, test in splits],
+        "refit": False,
+        "random_state": seeds.integer("sklearn"),
+    }
+    search = _halving(learner, options, n_candidates, len(y)) if halving else _random(learner, options, n_candidates)
+    with quiet():
+        try:
+            search.fit(X, y)
+        except ValueError as error:  # scikit-learn's word when every fit of a call failed
+            if not str(error).lstrip().startswith("All the"):
+                raise
+            raise NothingFound(f"A search must have one candidate that can be fitted. None could: {error}") from error
+    return _result(search.cv_results_, len(y) if halving else None)
+
+
+def _random(learner: Any, options: dict[str, Any], n_candidates: int) -> Any:
+    from sklearn.model_selection import RandomizedSearchCV
+
+    return RandomizedSearchCV(learner, n_iter=n_candidates, **options)
+
+
+def _halving(learner: Any, options: dict[str, Any], n_candidates: int, n_rows: int) -> Any:
+    from sklearn.experimental import enable_halving_search_cv  # noqa: F401 - scikit-learn asks for it
+    from sklearn.model_selection import HalvingRandomSearchCV
+
+    fewest = n_rows // FACTOR ** (N_ROUNDS - 1)
+    return HalvingRandomSearchCV(
+        learner, n_candidates=n_candidates, factor=FACTOR, min_resources=fewest, max_resources=n_rows, **options
+    )
+
+
+def _result(results: Any, n_rows: int | None) -> SearchResult:
+    """Read scikit-learn's table; `n_rows` is given for halving."""
+    losses = -np.asarray(results["mean_test_score"], dtype=np.float64)
+    configs = [parameters["config"].config for parameters in results["params"]]
+    is_halving = n_rows is not None
+    iterations = np.asarray(results["iter"]) if is_halving else np.arange(len(losses))
+    costs = np.asarray(results["n_resources"]) / n_rows if is_halving else np.ones(len(losses))
+    rounds: list[Round] = []
+    for iteration in range(int(iterations.max()) + 1):
+        judged = iterations == iteration if is_halving else iterations <= iteration
+        if np.isnan(losses[judged]).all():
+            continue
+        best = int(np.nanargmin(np.where(judged, losses, np.nan)))
+        spent = float(costs[iterations <= iteration].sum())
+        rounds.append(Round(spent, float(losses[best]), configs[best]))
+    if not rounds:
+        raise NothingFound(f"A search must have one candidate that can be fitted. None of {len(losses)} could.")
+    return SearchResult(rounds[-1].config, rounds[-1].loss, rounds)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A configuration that NumPy takes for one object, which it would not do with a mapping."""
+
+    config: Config
+
+
+@dataclass(frozen=True)
+class Score:
+    """A loss of ours as a scorer of scikit-learn's."""
+
+    loss: Any
+    classes: NDArray[Any] | None
+
+    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
+        """Return minus the mean loss; greater is better."""
+        if isinstance(self.loss, Scorer):
+            return self.loss(estimator, X, y)
+        if self.classes is None:
+            return -float(self.loss.rows(np.asarray(y), estimator.predict(X)).mean())
+        codes = np.searchsorted(self.classes, y)
+        if not self.loss.needs_probabilities:
+            return -float(self.loss.rows(codes, np.searchsorted(self.classes, estimator.predict(X))).mean())
+        probabilities = np.zeros((len(codes), len(self.classes)))  # a fold may lack a class
+        probabilities[:, np.searchsorted(self.classes, estimator.classes_)] = estimator.predict_proba(X)
+        return -float(self.loss.rows(codes, probabilities).mean())
+
+
+class ConfigLearner(BaseEstimator):  # type: ignore[misc]
+    """The learner that a configuration describes, with the configuration as its parameter."""
+
+    def __init__(self, config: Candidate | None, *, build: Build, random_state: int) -> None:
+        self.config = config
+        self.build = build
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> ConfigLearner:
+        """Build and fit."""
+        assert self.config is not None
+        self.model_ = self.build(self.config.config, self.random_state).fit(X, y)
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict."""
+        return np.asarray(self.model_.predict(X))
+
+
+class ConfigClassifier(ClassifierMixin, ConfigLearner):  # type: ignore[misc]
+    """The same for classes."""
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """Sorted classes."""
+        return np.asarray(self.model_.classes_)
+
+    @available_if(lambda self: hasattr(self.model_, "predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Predict probabilities."""
+        return np.asarray(self.model_.predict_proba(X))
+
+    @available_if(lambda self: hasattr(self.model_, "decision_function"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the decision function."""
+        return np.asarray(self.model_.decision_function(X))
+
+
+class ConfigRegressor(RegressorMixin, ConfigLearner):  # type: ignore[misc]
+    """The same for numbers."""

@@ -1,0 +1,229 @@
+"""Run a whole system, from a table to predictions, in its own environment: tables and answers travel in files."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from comitia.bench.peers.environments import python_of, tail
+from comitia.bench.peers.process import environment_variables, kill_group
+from comitia.bench.peers.registry import Peer, get_peer
+from comitia.errors import ChoiceError, PeerError, TableError, UnknownName
+from comitia.scoring import Task
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+METRICS = {
+    "accuracy": "accuracy",
+    "zero-one": "accuracy",
+    "neg_log_loss": "log_loss",
+    "log-loss": "log_loss",
+    "roc_auc": "roc_auc",
+    "roc_auc_ovr": "roc_auc",
+    "neg_mean_squared_error": "mse",
+    "squared-error": "mse",
+    "neg_root_mean_squared_error": "rmse",
+    "neg_mean_absolute_error": "mae",
+    "absolute-error": "mae",
+    "r2": "r2",
+}
+"""Our losses and scikit-learn's scorers, and what the scripts call them."""
+GRACE_SECONDS = 60.0
+GRACE_FACTOR = 1.5
+"""A system is killed after `GRACE_FACTOR` times its limit and `GRACE_SECONDS`: most stop late."""
+MODELS = "models"
+"""Folder in which systems keep what they fitted; deleted at the end."""
+
+
+@dataclass(frozen=True)
+class SystemAnswer:
+    """What a system predicted for the rows of the test table."""
+
+    predictions: NDArray[Any]
+    """Classes or numbers.  # (n_test,)"""
+    probabilities: NDArray[np.float64] | None
+    """In the order of `classes`.  # (n_test, n_classes)"""
+    classes: NDArray[Any] | None
+    """The sorted classes of the training table; None for numbers."""
+    seconds: float
+    """For fitting and predicting, without starting and reading."""
+    learner: str
+    """What it chose, in its own words."""
+    details: dict[str, Any] = field(default_factory=dict)
+    """Its version, the models it fitted and their validation scores, as far as it says."""
+
+
+def run_system(
+    peer: str | Peer,
+    X_train: Any,
+    y_train: Any,
+    X_test: Any,
+    *,
+    task: Task,
+    metric: str,
+    time_limit: float,
+    seed: int,
+    n_jobs: int = 1,
+    folder: Path | None = None,
+) -> SystemAnswer:
+    """Let a system fit one table and predict another.
+
+    Parameters
+    ----------
+    peer : str or Peer
+        A system of the registry.
+    X_train, X_test : array or DataFrame of shape (n_rows, n_columns)
+        Strings and missing values are left to the system.
+    y_train : array of shape (n_rows,)
+    task : {"classification", "regression"}
+    metric : str
+        What the system shall optimise: a row of `METRICS`.
+    time_limit : float
+        Seconds that the system is told. It is killed some time after.
+    seed : int
+    n_jobs : int
+        Processors that it may use.
+    folder : Path, optional
+        Where request, answer and log are kept; a temporary folder if not given.
+
+    Raises
+    ------
+    PeerMissing
+        If its environment is not built.
+    PeerError
+        If it ends without an answer, with the end of its log.
+    """
+    peer = get_peer(peer)
+    if peer.kind != "system":
+        raise ChoiceError(
+            f"A peer that goes from tables to predictions must be a system. Got {peer.name!r}: {peer.kind}."
+        )
+    if metric not in METRICS:
+        raise UnknownName("metric of a system", metric, METRICS)
+    python = python_of(peer.environment)
+    if folder is None:
+        with tempfile.TemporaryDirectory(prefix="comitia-system-", ignore_cleanup_errors=True) as temporary:
+            inside = Path(temporary)
+            return run_system(
+                peer,
+                X_train,
+                y_train,
+                X_test,
+                task=task,
+                metric=metric,
+                time_limit=time_limit,
+                seed=seed,
+                n_jobs=n_jobs,
+                folder=inside,
+            )
+    classes, y = _coded(y_train) if task == "classification" else (None, np.asarray(y_train, dtype=np.float64))
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "answer.json").unlink(missing_ok=True)
+    _write(folder, X_train, y, X_test)
+    request = {
+        "task": task,
+        "n_classes": 0 if classes is None else len(classes),
+        "metric": METRICS[metric],
+        "time_limit": time_limit,
+        "seed": seed,
+        "n_jobs": n_jobs,
+        "options": dict(peer.options),
+    }
+    (folder / "request.json").write_text(json.dumps(request, indent=1))
+    _run(peer, python, folder.absolute(), n_jobs, time_limit * GRACE_FACTOR + GRACE_SECONDS)
+    return _read(peer, folder, classes, len(X_test))
+
+
+def _run(peer: Peer, python: str, folder: Path, n_jobs: int, timeout_seconds: float) -> None:
+    """Run the script in the folder, and kill it with all that it started."""
+    log = folder / "log.txt"
+    with log.open("wb") as file:
+        process = subprocess.Popen(
+            [python, str(peer.path.absolute())],
+            stdin=subprocess.PIPE,  # closed when we die, on which the script ends
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            cwd=folder,
+            env=environment_variables(n_jobs=n_jobs),
+            start_new_session=True,
+        )
+        try:
+            status = process.wait(timeout_seconds)
+            what = f"It ended with {status}"
+        except subprocess.TimeoutExpired:
+            status, what = -1, f"It was killed after {timeout_seconds:g} s"
+        finally:
+            kill_group(process)
+            process.wait()
+            assert process.stdin is not None
+            process.stdin.close()
+            shutil.rmtree(folder / MODELS, ignore_errors=True)
+    if status or not (folder / "answer.json").is_file():
+        raise PeerError(
+            f"Peer {peer.name!r} must answer. {what} and without. Its log ends:\n{tail(log) or '(nothing)'}"
+        )
+
+
+def _read(peer: Peer, folder: Path, classes: NDArray[Any] | None, n_test: int) -> SystemAnswer:
+    import pandas as pd
+
+    answer = json.loads((folder / "answer.json").read_text())
+    table = pd.read_parquet(folder / "predictions.parquet")
+    if len(table) != n_test:
+        raise PeerError(f"Peer {peer.name!r} must predict {n_test} rows. Got {len(table)} instead.")
+    predictions = table["prediction"].to_numpy()
+    probabilities = None
+    if classes is not None:
+        predictions = classes[predictions.astype(np.intp)]
+        if table.shape[1] > 1:
+            probabilities = table.drop(columns="prediction").to_numpy(dtype=np.float64)
+    return SystemAnswer(
+        predictions, probabilities, classes, float(answer["seconds"]), answer["learner"], answer["details"]
+    )
+
+
+def _coded(y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the classes and their numbers: every tool takes whole numbers from 0 for classes."""
+    classes, codes = np.unique(np.asarray(y), return_inverse=True)
+    if len(classes) < 2:
+        raise TableError(f"There must be at least two classes to learn. Got {len(classes)}.")
+    return classes, codes.astype(np.int64)
+
+
+def _write(folder: Path, X_train: Any, y: NDArray[Any], X_test: Any) -> None:
+    import pandas as pd
+
+    _frame(X_train).to_parquet(folder / "X_train.parquet", index=False)
+    _frame(X_test).to_parquet(folder / "X_test.parquet", index=False)
+    pd.DataFrame({"y": y}).to_parquet(folder / "y_train.parquet", index=False)
+
+
+def _frame(X: Any) -> pd.DataFrame:
+    """Return a table that every version of pandas reads alike: numbers, dates and plain strings."""
+    import pandas as pd
+
+    if not isinstance(X, pd.DataFrame):
+        X = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
+        return pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
+    return pd.DataFrame({str(name): _column(X[name]) for name in X.columns})
+
+
+def _column(column: pd.Series[Any]) -> Any:
+    import pandas as pd
+
+    if pd.api.types.is_numeric_dtype(column):
+        is_nullable = pd.api.types.is_extension_array_dtype(column.dtype)
+        return column.to_numpy(dtype=np.float64, na_value=np.nan) if is_nullable else column.to_numpy()
+    if pd.api.types.is_datetime64_any_dtype(column):
+        return column.dt.tz_localize(None).to_numpy()
+    values = [None if is_missing else str(value) for value, is_missing in zip(column, column.isna(), strict=True)]
+    return pd.Series(values, dtype=object)
