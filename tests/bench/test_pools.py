@@ -47,7 +47,8 @@ def job(path: Path, method: str = "rs", n_trials: int = N, repetition: int = 0) 
 
 
 def test_a_pool_is_saved_and_read_again(pool: Pool, path: Path) -> None:
-    assert len(pool) == N
+    assert N - 5 < len(pool) <= N  # without those that were drawn twice
+    assert len(set(pool.space.decode(pool.X))) == len(pool)
     assert set(pool.statuses) <= {"ok", "failed"}
     assert len(pool.y_train) + len(pool.y_test) == 178
     assert not list(path.parent.glob("*.db*"))
@@ -70,7 +71,7 @@ def test_a_pool_is_saved_and_read_again(pool: Pool, path: Path) -> None:
 @pytest.mark.parametrize("method", ["rs", "sobol", "grid"])
 def test_a_method_tries_every_tabulated_configuration_once_and_then_stops(path: Path, pool: Pool, method: str) -> None:
     rows = run_cell(job(path, method, n_trials=10 * N))
-    assert len(rows) == N
+    assert [row["iteration"] for row in rows] == list(range(1, len(pool) + 1))
     ok = [np.mean(losses) for losses, status in zip(pool.losses, pool.statuses, strict=True) if status == "ok"]
     assert rows[-1]["validation_loss"] == pytest.approx(min(ok))
     assert sum(row["status"] == "failed" for row in rows) == pool.statuses.count("failed")
@@ -79,9 +80,9 @@ def test_a_method_tries_every_tabulated_configuration_once_and_then_stops(path: 
 def test_repetitions_differ_and_the_test_is_that_of_the_tabulated_model(path: Path, pool: Pool) -> None:
     first, second = run_cell(job(path)), run_cell(job(path, repetition=1))
     assert [row["trial_loss"] for row in first] != [row["trial_loss"] for row in second]
-    best = int(np.argmin([np.mean(x) if s == "ok" else 9 for x, s in zip(pool.losses, pool.statuses, strict=True)]))
-    answers = pool.test_answers[best]
-    assert first[-1]["test_loss"] == pytest.approx((answers != pool.y_test).mean())
+    means = [float(np.mean(x)) if s == "ok" else 9.0 for x, s in zip(pool.losses, pool.statuses, strict=True)]
+    answers = pool.test_answers[int(np.argmin(means))]
+    assert first[-1]["test_loss"] == pytest.approx(np.mean(answers != pool.y_test))
 
 
 def test_a_committee_votes_with_tabulated_answers(path: Path, pool: Pool) -> None:
@@ -93,7 +94,7 @@ def test_a_committee_votes_with_tabulated_answers(path: Path, pool: Pool) -> Non
     score = arena.test([Member(configs[i], 1 / 3, None) for i in ok], Seeds(0))
     votes = np.stack([pool.test_answers[i] for i in ok])  # type: ignore[misc]
     winners = [np.bincount(column, minlength=3).argmax() for column in votes.T]
-    assert score.loss == pytest.approx((winners != pool.y_test).mean())
+    assert score.loss == pytest.approx(np.mean(np.array(winners) != pool.y_test))
 
 
 def test_what_is_proposed_moves_to_the_nearest_of_its_branch(pool: Pool) -> None:

@@ -15,9 +15,10 @@ from comitia.bench import tables as tb
 from comitia.bench.page import remarks_of, write_report
 from comitia.bench.plan import TABLES, Cell
 from comitia.bench.results import Results
-from comitia.bench.rows import COLUMNS, RowsFile
+from comitia.bench.rows import COLUMNS, KEY, RowsFile
 from comitia.bench.tables import LAYOUTS, Table, Text, make_tables
 from comitia.bench.writers import WRITERS, latex, markdown
+from tests.bench.printed_tables import C_TABLE_I
 
 PROTOCOL: dict[str, Any] = {
     "name": "e",
@@ -97,13 +98,13 @@ def printed() -> Results:
     rows = [
         {
             **frame.iloc[0].to_dict(),
-            "problem": problem,
+            "problem": str(problem),
             "method": method,
             "validation": "5-fold",
             "test_loss": error / 100,
         }
-        for method, errors in C_TABLE_1.items()
-        for problem, error in zip(range(len(errors)), errors, strict=True)
+        for method, (errors, _) in C_TABLE_I.items()
+        for problem, error in enumerate(errors)
     ]
     return Results(pd.DataFrame(rows), PROTOCOL)
 
@@ -173,10 +174,12 @@ def test_curves_carry_values_forward(results: Results) -> None:
 
 def test_a_report_is_a_page_with_its_figures_inside(tmp_path: Path) -> None:
     rows = tmp_path / "rows.parquet"
-    frame = some_rows()
+    by_cell: dict[Cell, list[Any]] = {}
+    for row in some_rows().to_dict("records"):
+        by_cell.setdefault(Cell(**{name: row[name] for name in KEY}), []).append(row)
     with RowsFile(rows, PROTOCOL) as file:
-        for key, part in frame.groupby(["problem", "space", "validation", "method", "repetition"]):
-            file.append(Cell(*key), part.to_dict("records"))
+        for cell, part in by_cell.items():
+            file.append(cell, part)
         file.append(Cell("set0", "sklearn-cash", "5-fold", "rs", 99), [{"iteration": 0, "error": "no <luck>"}])
     made = write_report(rows, tmp_path / "report")
     page = (tmp_path / "report" / "report.html").read_text()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from comitia.bench.arenas import TableArena, learner_of
@@ -48,7 +50,8 @@ def run_system_peer(job: Job, peer: Peer) -> list[Row]:
 
 def run_search_peer(job: Job, peer: Peer, seed: int) -> list[Row]:
     """Run one of scikit-learn's searches: a row after each of its rounds, counted in whole trials."""
-    from comitia.bench.peers.sklearn_search import search
+    from comitia.bench.peers.sklearn_search import search_with_sklearn
+    from comitia.spaces import get_space
 
     problem = find_problem(job.cell.problem, job.data)
     if isinstance(problem, FunctionProblem):
@@ -61,23 +64,26 @@ def run_search_peer(job: Job, peer: Peer, seed: int) -> list[Row]:
     arena = TableArena(job.experiment, job.cell, problem, get_method("rs"))
     seeds = Seeds(seed)
     e = arena.evaluator
-    found = search(
-        arena.space, e.build, e.X, e.y, cv=e.splits(0, 0, seeds), loss=e.loss, n_trials=n_trials, seed=seed, peer=peer
+    ready = replace(get_space(job.cell.space, n_features=e.X.shape[1]), build=e.build)
+    started = time.perf_counter()
+    found = search_with_sklearn(
+        ready, e.X, e.y, cv=e.splits(0, 0, seeds), n_trials=n_trials, seed=seed, loss=e.loss, **peer.options
     )
+    seconds = time.perf_counter() - started
     rows = []
     for round_ in found.rounds:
         score = arena.test([Member(round_.config, 1.0, None)], seeds)
         rows.append(
             {
-                "iteration": math.ceil(round_.n_trials),
-                "n_evaluations": round(round_.n_trials * e.n_folds),
+                "iteration": math.ceil(round_.spent),
+                "n_evaluations": round(round_.spent * e.n_folds),
                 "status": "ok",
                 "loss": arena.loss,
-                "validation_loss": float(round_.loss),
+                "validation_loss": round_.loss,
                 "test_loss": score.loss,
                 "test_precision": score.precision,
                 "test_recall": score.recall,
-                "train_seconds": float(round_.seconds),
+                "train_seconds": seconds * round_.spent / found.rounds[-1].spent,
                 "optimizer_seconds": 0.0,
                 "learner": learner_of(arena.space, round_.config),
                 "n_members": 1,

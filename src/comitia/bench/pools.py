@@ -262,7 +262,8 @@ def make_pool(
 
 
 def _pool_of(study: Study, name: str, task: str, loss: str, tester: Tester) -> Pool:
-    observations = study.history.observations()
+    # random search may draw a learner without hyperparameters twice
+    observations = [o for o in study.history.observations() if study.history.number_of(o.config) == o.number]
     kept = [study.history.predictions(o.number) for o in observations]
     return Pool(
         name,
