@@ -66,6 +66,21 @@ def integrated(log_values: Array) -> Array:
     return np.asarray(logsumexp(log_values, axis=0) - math.log(len(log_values)))
 
 
+def expected_improvement(mean: Array, var: Array, best: Array) -> Array:
+    """Return the logarithm of EI, averaged over theta.  # (n_samples, n), (n_samples, n), (n_samples, 1) to (n,)."""
+    return integrated(log_ei(mean, var, best))
+
+
+def probability_of_improvement(mean: Array, var: Array, best: Array) -> Array:
+    """Return the logarithm of the probability of improvement, averaged over theta.  # shapes as above."""
+    return integrated(log_pi(mean, var, best))
+
+
+def lower_confidence_bound(mean: Array, var: Array, best: Array) -> Array:
+    """Return minus the lower confidence bound, averaged over theta.  # shapes as above."""
+    return np.asarray(negative_lcb(mean, var, best).mean(axis=0))
+
+
 def log_ei_gradient(mean: Array, var: Array, best: Array | float, d_mean: Array, d_var: Array) -> tuple[Array, Array]:
     """Return the logarithm of integrated EI and its gradient from those of mean and variance.
 

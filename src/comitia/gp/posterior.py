@@ -142,7 +142,7 @@ class Posterior:
         columns = np.flatnonzero(low != high)
         D = distances(X[:, columns], factor.X[:, columns], self.form.is_categorical[columns], self.form.kernel.power)
         shape = (len(self.theta), len(X), len(factor.X))
-        s = (self.form.weights(self.theta)[:, columns] @ D.reshape(len(columns), -1)).reshape(shape)
+        s = (self.form.weights(self.theta)[:, columns] @ D.reshape(len(columns), shape[1] * shape[2])).reshape(shape)
         amplitude, _, offset = self.form.variances(self.theta)
         k = self.form.kernel.profile(s)
         k *= amplitude[:, None, None]
@@ -182,6 +182,16 @@ class Posterior:
             us.append(backward(grown, forward(grown, np.ones(m + 1))))
         alpha = np.column_stack([old.alpha, np.zeros(len(peak))])
         return Factor(np.concatenate([old.X, x[None]]), tuple(factors), alpha, np.array(us))
+
+
+def fitted(blocks: Blocks, posterior: Posterior) -> Array:
+    """Return the mean at observed points, y less noise times alpha, as K alpha = y - m.  # (n_samples, n)."""
+    amplitude, noise, offset = blocks.form.variances(posterior.theta)
+    found = np.empty((len(posterior.theta), blocks.n))
+    for block in blocks.blocks:
+        own = (noise + JITTER * (amplitude + offset))[:, None] + block.noise
+        found[:, block.rows] = block.y - own * posterior.factors[block.label].alpha
+    return found
 
 
 def condition(blocks: Blocks, theta: Array) -> Posterior:
