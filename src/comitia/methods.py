@@ -16,6 +16,7 @@ from comitia.goals import MeanLoss
 from comitia.gp.kernels import Laplace
 from comitia.optimizers import Bayes, Grid, RandomSearch, Sobol
 from comitia.optimizers.belief import Maximiser
+from comitia.optimizers.forest import Forest
 from comitia.optimizers.maximise import Gradients, LocalSearch, RandomCandidates
 from comitia.optimizers.process import GaussianProcess
 from comitia.seams import Goal, Optimizer, Resampling, Selection
@@ -133,6 +134,13 @@ METHODS: dict[str, Method] = {
             "The same with local search.",
             spelling="GP-laplace-ls",
             paper="C T5",
+        ),
+        Method(
+            "smac-rf",
+            partial(Bayes, surrogate=Forest, maximiser=LocalSearch()),
+            "Random forest, EI and local search, as SMAC.",
+            spelling="SMAC",
+            paper="C T5 P",
         ),
         Method("bo-best", MATERN_LS, "`gp-matern-ls`, as chapter 4 calls it.", spelling="BO-best", paper="T4"),
         Method(
