@@ -5,6 +5,8 @@ plateau to the branch's own floor, around an optimum of its own, steeper in some
 shallow ripple. Branches' floors are 0.01 to 0.2 apart; the least is the optimum, 0.1.
 """
 
+from typing import Any
+
 import ConfigSpace as CS
 import numpy as np
 
@@ -21,13 +23,13 @@ def make_space() -> Space:
     for name, n in BRANCHES.items():
         for j in range(n):
             label = f"{name}:{j}"
-            h: CS.hyperparameters.Hyperparameter[object, object]
+            h: Any
             if name == "d" and j == 0:
-                h = CS.UniformIntegerHyperparameter(label, 1, 30)  # type: ignore[assignment]
+                h = CS.UniformIntegerHyperparameter(label, 1, 30)
             elif name == "d" and j == 1:
-                h = CS.CategoricalHyperparameter(label, ["p", "q", "r"])  # type: ignore[assignment]
+                h = CS.CategoricalHyperparameter(label, ["p", "q", "r"])
             else:
-                h = CS.UniformFloatHyperparameter(label, 1e-5, 1e5, log=True)  # type: ignore[assignment]
+                h = CS.UniformFloatHyperparameter(label, 1e-5, 1e5, log=True)
             definition.add(h, CS.EqualsCondition(h, kind, name))
     inner = CS.CategoricalHyperparameter("f:inner", ["u", "v"])
     extra = [CS.UniformFloatHyperparameter(f"f:v:{j}", 0.0, 1.0) for j in range(2)]

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import erfcx, log_ndtr, logsumexp, ndtr
+from scipy.special import erfcx, log_ndtr, ndtr
 
 Array = NDArray[np.float64]
 
@@ -63,7 +63,8 @@ def integrated(log_values: Array) -> Array:
     """Average utilities over samples of theta, given their logarithms (T eq. 2.17).  # (n_samples, n) to (n,)."""
     if len(log_values) == 1:
         return np.asarray(log_values[0])
-    return np.asarray(logsumexp(log_values, axis=0) - math.log(len(log_values)))
+    top = log_values.max(axis=0)
+    return np.asarray(top + np.log(np.exp(log_values - top).mean(axis=0)))
 
 
 def expected_improvement(mean: Array, var: Array, best: Array) -> Array:
@@ -94,6 +95,6 @@ def log_ei_gradient(mean: Array, var: Array, best: Array | float, d_mean: Array,
     of_sigma = np.exp(np.minimum(-0.5 * z * z - LOG_SQRT_2PI - values, 600.0)) / sigma
     each = -of_mean[..., None] * d_mean + (of_sigma / (2.0 * sigma))[..., None] * d_var
     values = values + np.log(sigma)
-    total = logsumexp(values, axis=0)
-    weights = np.exp(values - total)
-    return total - math.log(len(values)), np.einsum("sn,snd->nd", weights, each)
+    total = integrated(values)
+    weights = np.exp(values - total) / len(values)
+    return total, np.einsum("sn,snd->nd", weights, each)

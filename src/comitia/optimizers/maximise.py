@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -14,6 +13,11 @@ from comitia.space import Space
 
 FEW = 2000
 """A space with so few configurations is not searched: all of them are scored."""
+
+
+MOST_STEPS = 40
+LEAST_GAIN = 0.01
+"""A step must promise this much more, in the logarithm of EI a hundredth: the search ends where gains are smaller."""
 
 
 def some(space: Space, n: int, rng: np.random.Generator) -> Array:
@@ -43,8 +47,7 @@ class RandomCandidates:
 class LocalSearch:
     """One-exchange local search from several starts at once (T eq. 5.7-5.8).
 
-    All starts take their steps together, so one step of all is one call of the model. A start that has no better
-    neighbour goes on with the next, smaller, step of reals, and ends with the last.
+    All starts take their steps together, so one step of all is one call of the model.
 
     Parameters
     ----------
@@ -53,14 +56,15 @@ class LocalSearch:
     n_starts : int
         How many of them, and as many of the best trials.
     steps : tuple of float
-        Steps of reals in the encoded range; T has one fixed step.
-    most_steps : int
+        Steps of reals in the encoded range, one search after the other; T has one fixed step.
+    n_fine : int
+        Ends of the first search from which those with the other steps go on, the best ones.
     """
 
     n_candidates: int = 250
     n_starts: int = 8
     steps: tuple[float, ...] = (0.1,)
-    most_steps: int = 40
+    n_fine: int = 3
 
     def __call__(self, belief: Belief, space: Space, tried: Array, rng: np.random.Generator) -> Array:
         """See `Maximiser`."""
@@ -71,30 +75,40 @@ class LocalSearch:
         good = np.argsort(-scores, kind="stable")[: self.n_starts]
         starts = space.impute(np.concatenate([X[good], tried[: self.n_starts]]))
         at = np.concatenate([scores[good], belief.score(tried[: self.n_starts])]) if len(tried) else scores[good]
-        found, values = climb(belief, space, starts, at, self.steps, self.most_steps)
-        return ranked(np.concatenate([found, X]), np.concatenate([values, scores]))
+        starts, at = distinct(starts, at)
+        ends, values = climb(belief, space, starts, at, self.steps[0])
+        for step in self.steps[1:]:
+            best = np.argsort(-values, kind="stable")[: self.n_fine]
+            fine, better = climb(belief, space, ends[best], values[best], step)
+            ends, values = np.concatenate([fine, ends]), np.concatenate([better, values])
+        return ranked(np.concatenate([ends, X]), np.concatenate([values, scores]))
 
 
-def climb(
-    belief: Belief, space: Space, X: Array, scores: Array, steps: Sequence[float], most_steps: int
-) -> tuple[Array, Array]:
-    """Move every row to its best neighbour until it has no better one; return the rows and their scores."""
+def climb(belief: Belief, space: Space, X: Array, scores: Array, step: float) -> tuple[Array, Array]:
+    """Move every row to its best neighbour while it gains by it; return where they ended and the scores there.
+
+    Rows that meet go on as one.
+    """
     X, scores = X.copy(), scores.copy()
-    size = np.zeros(len(X), dtype=np.intp)  # which step each row takes now
     walking = np.arange(len(X))
-    for _ in range(most_steps):
+    for _ in range(MOST_STEPS):
+        neighbours, origin = space.neighbours(X[walking], step=step)
+        if not len(neighbours):
+            break
+        best, values = best_of_each(neighbours, origin, belief.score(neighbours), len(walking))
+        better = values > scores[walking] + LEAST_GAIN
+        walking = walking[better]
         if not len(walking):
             break
-        for level in np.unique(size[walking]).tolist():
-            rows = walking[size[walking] == level]
-            neighbours, origin = space.neighbours(X[rows], step=steps[level])
-            best, values = best_of_each(neighbours, origin, belief.score(neighbours), len(rows))
-            better = values > scores[rows]
-            X[rows[better]], scores[rows[better]] = space.impute(best[better]), values[better]
-            size[rows[~better]] += 1
-        walking = walking[size[walking] < len(steps)]
+        X[walking], scores[walking] = space.impute(best[better]), values[better]
         walking = walking[first_of_equals(X[walking])]
-    return X, scores
+    return distinct(X, scores)
+
+
+def distinct(X: Array, scores: Array) -> tuple[Array, Array]:
+    """Leave out rows that are there before."""
+    first = first_of_equals(X)
+    return X[first], scores[first]
 
 
 def best_of_each(X: Array, origin: NDArray[np.intp], scores: Array, n: int) -> tuple[Array, Array]:
