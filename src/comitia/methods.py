@@ -20,7 +20,7 @@ from comitia.optimizers.forest import Forest
 from comitia.optimizers.maximise import Gradients, LocalSearch, RandomCandidates
 from comitia.optimizers.process import GaussianProcess
 from comitia.seams import Goal, Optimizer, Resampling, Selection
-from comitia.selection import Argmin
+from comitia.selection import Argmin, PosteriorMean
 from comitia.space import Space
 
 
@@ -85,6 +85,15 @@ METHODS: dict[str, Method] = {
         Method("sobol", Sobol, "Sobol points that cover the space evenly, return the best."),
         Method("gp", SLICES, "Gaussian process, Matern 5/2, slice sampling, EI, L-BFGS.", spelling="gp", paper="T3"),
         Method("gp-r", SLICES, "The same, splits reshuffled every trial.", is_reshuffled=True, paper="T3"),
+        Method("gp-pm", SLICES, "`gp`, return the least posterior mean.", selection=PosteriorMean(), paper="T3"),
+        Method(
+            "gp-pm-r",
+            SLICES,
+            "`gp-r`, return the least posterior mean.",
+            selection=PosteriorMean(),
+            is_reshuffled=True,
+            paper="T3",
+        ),
         Method(
             "spearmint",
             gaussian_process(Gradients(is_relaxed=True), view="relaxed"),
