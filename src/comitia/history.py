@@ -15,7 +15,7 @@ from typing import Literal, TypeVar, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from comitia.space import Config
+from comitia.space import Config, Space
 
 Status = Literal["ok", "failed", "timeout", "memory", "crashed"]
 T = TypeVar("T", bound=np.generic)
@@ -131,10 +131,19 @@ class History:
         Number of columns of `X`.
     load : callable, optional
         Fetches the predictions of one trial by its number; None where none were kept.
+    space : Space, optional
+        What was searched, for selections that hand over configurations which were never tried.
     """
 
-    def __init__(self, n_hyperparameters: int, load: Callable[[int], Predictions | None] = lambda number: None) -> None:
+    def __init__(
+        self,
+        n_hyperparameters: int,
+        load: Callable[[int], Predictions | None] = lambda number: None,
+        *,
+        space: Space | None = None,
+    ) -> None:
         self._load = load
+        self.space = space
         self._trials: list[Trial] = []
         self._observations: dict[int, Observation] = {}
         self._pending: dict[int, Trial] = {}

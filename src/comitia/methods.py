@@ -8,12 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 from comitia.errors import ChoiceError, UnknownName
 from comitia.goals import MeanLoss
-from comitia.optimizers import Grid, RandomSearch, Sobol
+from comitia.gp.kernels import Laplace
+from comitia.optimizers import Bayes, Grid, RandomSearch, Sobol
+from comitia.optimizers.belief import Maximiser
+from comitia.optimizers.forest import Forest
+from comitia.optimizers.maximise import Gradients, LocalSearch, RandomCandidates
+from comitia.optimizers.process import GaussianProcess
 from comitia.seams import Goal, Optimizer, Resampling, Selection
-from comitia.selection import Argmin
+from comitia.selection import Argmin, PosteriorMean
 from comitia.space import Space
 
 
@@ -61,6 +68,14 @@ def _name(choice: object) -> str:
     return choice.__name__ if isinstance(choice, type) else type(choice).__name__
 
 
+def gaussian_process(maximiser: Maximiser, **options: Any) -> Callable[[Space], Optimizer]:
+    """Return an optimizer with a Gaussian process of these options; see `GaussianProcess`."""
+    return partial(Bayes, surrogate=partial(GaussianProcess, **options), maximiser=maximiser)
+
+
+SLICES = gaussian_process(Gradients())
+MATERN_LS = gaussian_process(LocalSearch())
+
 METHODS: dict[str, Method] = {
     method.name: method
     for method in [
@@ -68,6 +83,82 @@ METHODS: dict[str, Method] = {
         Method("rs-best", RandomSearch, "The same, as chapter 4 calls it.", spelling="RS-best", paper="T4"),
         Method("grid", Grid, "A grid of 10 values for each number, return the best.", spelling="grid", paper="T3"),
         Method("sobol", Sobol, "Sobol points that cover the space evenly, return the best."),
+        Method("gp", SLICES, "Gaussian process, Matern 5/2, slice sampling, EI, L-BFGS.", spelling="gp", paper="T3"),
+        Method("gp-r", SLICES, "The same, splits reshuffled every trial.", is_reshuffled=True, paper="T3"),
+        Method("gp-pm", SLICES, "`gp`, return the least posterior mean.", selection=PosteriorMean(), paper="T3"),
+        Method(
+            "gp-pm-r",
+            SLICES,
+            "`gp-r`, return the least posterior mean.",
+            selection=PosteriorMean(),
+            is_reshuffled=True,
+            paper="T3",
+        ),
+        Method(
+            "spearmint",
+            gaussian_process(Gradients(is_relaxed=True), view="relaxed"),
+            "The same, every hyperparameter relaxed to a real, conditions ignored.",
+            spelling="Spearmint",
+            paper="C T5",
+        ),
+        Method(
+            "gp-matern-noimpute",
+            gaussian_process(RandomCandidates(), view="sampled"),
+            "Gaussian process, inactive hyperparameters as sampled, 1,000 random candidates.",
+            spelling="GP-matern-noimpute",
+            paper="C T5",
+        ),
+        Method(
+            "gp-matern",
+            gaussian_process(RandomCandidates()),
+            "Gaussian process, inactive hyperparameters imputed, 1,000 random candidates.",
+            spelling="GP-matern",
+            paper="C T5",
+        ),
+        Method("gp-matern-ls", MATERN_LS, "The same with local search.", spelling="GP-matern-ls", paper="C T5"),
+        Method(
+            "gp-cond",
+            gaussian_process(RandomCandidates(), view="branches"),
+            "Gaussian process with the conditional kernel, 1,000 random candidates.",
+            spelling="GP-cond",
+            paper="C T5",
+        ),
+        Method(
+            "gp-cond-ls",
+            gaussian_process(LocalSearch(), view="branches"),
+            "The same with local search.",
+            spelling="GP-cond-ls",
+            paper="C T5",
+        ),
+        Method(
+            "gp-laplace",
+            gaussian_process(RandomCandidates(), kernel=Laplace),
+            "Gaussian process with the Laplace kernel, 1,000 random candidates.",
+            spelling="GP-laplace",
+            paper="C T5",
+        ),
+        Method(
+            "gp-laplace-ls",
+            gaussian_process(LocalSearch(), kernel=Laplace),
+            "The same with local search.",
+            spelling="GP-laplace-ls",
+            paper="C T5",
+        ),
+        Method(
+            "smac-rf",
+            partial(Bayes, surrogate=Forest, maximiser=LocalSearch()),
+            "Random forest, EI and local search, as SMAC.",
+            spelling="SMAC",
+            paper="C T5 P",
+        ),
+        Method("bo-best", MATERN_LS, "`gp-matern-ls`, as chapter 4 calls it.", spelling="BO-best", paper="T4"),
+        Method(
+            "smbo",
+            gaussian_process(Gradients(), n_samples=0),
+            "Gaussian process, Matern 5/2, most probable length scales, EI.",
+            spelling="SMBO",
+            paper="L",
+        ),
     ]
 }
 

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from comitia.errors import NothingFound
+import numpy as np
+from numpy.typing import NDArray
+
+from comitia.errors import ChoiceError, NothingFound
 from comitia.history import History
+from comitia.optimizers.belief import Maximiser, SmoothBelief
+from comitia.optimizers.maximise import Gradients
+from comitia.optimizers.process import GaussianProcess
 from comitia.seams import Member
 from comitia.seeds import Seeds
+from comitia.space import Space
+
+Array = NDArray[np.float64]
 
 
 class Argmin:
@@ -21,6 +31,85 @@ class Argmin:
         if best is None:
             raise nothing_found(history)
         return [Member(best.config, 1.0, best.number)]
+
+
+class PosteriorMean:
+    """The configuration at which a Gaussian process expects the smallest loss (T §3.4).
+
+    An argmin over noisy trials picks the luckiest of them; the model's mean smooths the luck out.
+
+    Parameters
+    ----------
+    among_trials : bool
+        Only hand over what was tried; else the mean is minimised over the whole space, and what is handed over has
+        usually no trial.
+    surrogate : callable (space) -> GaussianProcess
+    maximiser : Maximiser
+        Searches the space for the least mean.
+    """
+
+    compares_rows = False
+
+    def __init__(
+        self,
+        *,
+        among_trials: bool = False,
+        surrogate: Callable[[Space], GaussianProcess] = GaussianProcess,
+        maximiser: Maximiser = Gradients(),  # noqa: B008 - frozen
+    ) -> None:
+        self._among_trials = among_trials
+        self._surrogate = surrogate
+        self._maximiser = maximiser
+
+    def members(self, history: History, seeds: Seeds) -> Sequence[Member]:
+        """See `Selection`."""
+        if history.best is None:
+            raise nothing_found(history)
+        if history.space is None:
+            raise ChoiceError(
+                "A posterior mean needs a history that knows its space. Got one without. Use a Study, or "
+                "History(len(space), space=space)."
+            )
+        numbers = np.flatnonzero(np.isfinite(history.losses) & ~history.is_superseded)
+        X = history.X[numbers]
+        belief = self._surrogate(history.space).belief(X, history.losses[numbers], len(history), seeds)
+        order = np.argsort(belief.mean(X), kind="stable")
+        best = history.trial(int(numbers[order[0]]))
+        if self._among_trials:
+            return [Member(best.config, 1.0, best.number)]
+        rng = seeds("posterior-mean", len(history))
+        x = self._maximiser(Expectation(belief), history.space, X[order], rng)[0]
+        [config] = history.space.decode(x[None])
+        tried = [int(number) for number in numbers if history.trial(int(number)).config == config]
+        return [Member(config, 1.0, tried[0] if tried else None)]
+
+
+@dataclass(frozen=True, eq=False)
+class Expectation:
+    """A belief that promises what is expected, without regard to what could be learned; see `Belief`."""
+
+    inner: SmoothBelief
+
+    def score(self, X: Array) -> Array:
+        """See `Belief`."""
+        return -self.inner.mean(X)
+
+    def score_gradient(self, X: Array) -> tuple[Array, Array]:
+        """See `SmoothBelief`."""
+        mean, gradient = self.inner.mean_gradient(X)
+        return -mean, -gradient
+
+    def mean(self, X: Array) -> Array:
+        """See `Belief`."""
+        return self.inner.mean(X)
+
+    def mean_gradient(self, X: Array) -> tuple[Array, Array]:
+        """See `SmoothBelief`."""
+        return self.inner.mean_gradient(X)
+
+    def believe(self, X: Array) -> Expectation:
+        """See `Belief`: the mean stays as it is."""
+        return self
 
 
 def nothing_found(history: History) -> NothingFound:

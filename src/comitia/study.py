@@ -88,7 +88,7 @@ class Study:
         self._optimizer = self.method.optimizer(self.space)
         self.is_stopped = False
         self._outbox: list[Result] = []  # results that the store could not take yet
-        self.history = History(len(self.space), self._load_predictions)
+        self.history = History(len(self.space), self._load_predictions, space=self.space)
         trials, observations = self.store.read(self.space.decode)
         for trial in trials:
             self.history.append(trial)

@@ -3,18 +3,20 @@
 import numpy as np
 import pytest
 
-from comitia import METHODS, Config, History, Observation, Seeds, Trial
+from comitia import METHODS, Config, History, Observation, Seeds, Space, Trial
 from comitia.errors import NothingFound
 from comitia.methods import Method
 
 SEEDS = Seeds(0)
+SPACE = Space({"a": list(range(10))})
 
 
 def history_of(losses: list[float | None], pending: int = 0) -> History:
     """None is a failure."""
-    history = History(1)
+    history = History(1, space=SPACE)
     for number in range(len(losses) + pending):
-        history.append(Trial(number, 0, (0.5,), Config({"a": number})))
+        config = Config({"a": number})
+        history.append(Trial(number, 0, tuple(SPACE.encode([config])[0].tolist()), config))
     for number, loss in enumerate(losses):
         trial = history.trial(number)
         history.finish(Observation(trial, "failed", error="no") if loss is None else Observation(trial, "ok", (loss,)))

@@ -1,7 +1,8 @@
 """Optimizers: which configuration next, given the history."""
 
+from comitia.optimizers.bayes import Bayes
 from comitia.optimizers.grid import Grid
 from comitia.optimizers.random import RandomSearch
 from comitia.optimizers.sobol import Sobol
 
-__all__ = ["Grid", "RandomSearch", "Sobol"]
+__all__ = ["Bayes", "Grid", "RandomSearch", "Sobol"]

@@ -21,6 +21,7 @@ from comitia.space.conditions import (
     Branches,
     Mask,
     activity,
+    columns_of,
     compile_condition,
     compile_forbidden,
     in_order_of_dependence,
@@ -75,6 +76,8 @@ class Space:
         self._order = in_order_of_dependence(len(self.columns), self._rules)
         self._forbidden = [compile_forbidden(c, self.columns) for c in definition.forbidden_clauses]
         self._branches = Branches(self.columns, self._rules)
+        rules = [*self._rules.values(), *self._forbidden]
+        self._looked_at = sorted(set().union(*map(columns_of, rules)))  # the columns that some rule compares
 
     # ---- what it is -------------------------------------------------------------------------------------------
 
@@ -133,7 +136,11 @@ class Space:
         return np.column_stack([column.snap(X[:, j]) for j, column in enumerate(self.columns)])
 
     def _numbers(self, X: Array) -> Array:
-        return np.column_stack([column.numbers(X[:, j]) for j, column in enumerate(self.columns)])
+        """Return what rules compare; zeros in columns that none looks at."""
+        numbers = np.zeros(X.shape)
+        for j in self._looked_at:
+            numbers[:, j] = self.columns[j].numbers(X[:, j])
+        return numbers
 
     def decode(self, X: ArrayLike) -> list[Config]:
         """Return the configuration of each row, active hyperparameters only."""

@@ -1,0 +1,227 @@
+"""The marginal likelihood of a Gaussian process whose covariance is block diagonal, for many theta at once.
+
+Rows of different branches have covariance 0 (T eq. 5.9-5.11), so every block is factorised by itself; a plain kernel
+is the case of one block. Of a block b the likelihood needs four numbers (K includes noise, 1 is a vector of ones)::
+
+    log |K_b|     q_b = y' K_b^-1 y     a_b = 1' K_b^-1 1     c_b = 1' K_b^-1 y
+
+because the constant mean m ~ N(0, v) that all blocks share adds one rank to the covariance (T eq. 2.16 with
+K + v 1 1')::
+
+    log p(y) = -1/2 [ sum log |K_b| + log(1 + v a) + q - c^2 / (a + 1/v) ] - n/2 log 2 pi
+
+So a change of a length scale that lives in one branch changes the four numbers of that block and nothing else.
+Distances are kept for pairs i > j alone, one contiguous row for each dimension that varies in the block: the weighted
+sum over dimensions and the gradient with respect to all length scales are then one matrix product each.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from comitia.gp.kernels import Labels
+from comitia.gp.linalg import JITTER, backward, cholesky, forward, precision
+from comitia.gp.theta import AMPLITUDE, MEAN_VARIANCE, N_GLOBAL, NOISE, OFFSET, Form
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+MOST_ENTRIES = 4_000_000
+"""Entries of covariances that are held at once: more theta than fit are taken in turns."""
+
+
+@cache
+def pairs(m: int) -> tuple[Indices, Indices, Indices]:
+    """Return i, j and the flat position i m + j of the pairs i > j, in rows."""
+    i, j = np.tril_indices(m, -1)
+    return i, j, i * m + j
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """The points of one branch."""
+
+    label: int
+    rows: Indices
+    """Where they are among all points.  # (m,)"""
+    X: Array
+    y: Array
+    noise: Array
+    """Known variance of each observation, beside the one noise that is learned.  # (m,)"""
+    columns: Indices
+    """Dimensions that vary here: the others have distance 0.  # (c,)"""
+    D: Array
+    """|x_j - x'_j|^power of pairs i > j.  # (c, m (m - 1) / 2)"""
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def covariances(self, form: Form, theta: Array) -> tuple[Array, Array]:
+        """Return covariances, of which the lower triangle is filled, and the scaled distances they come from.
+
+        # (n_samples, m, m), (n_samples, m (m - 1) / 2).
+        """
+        m = len(self)
+        amplitude, noise, offset = form.variances(theta)
+        s = form.weights(theta)[:, self.columns] @ self.D
+        k = form.kernel.profile(s)
+        k *= amplitude[:, None]
+        k += offset[:, None]
+        K = np.empty((len(theta), m * m))
+        K[:, pairs(m)[2]] = k
+        peak = (amplitude + offset) * (1.0 + JITTER) + noise
+        K[:, :: m + 1] = peak[:, None] + self.noise
+        return K.reshape(len(theta), m, m), s
+
+
+def make_block(form: Form, label: int, rows: Indices, X: Array, y: Array, noise: Array) -> Block:
+    """Precompute the distances between points of one branch."""
+    i, j, _ = pairs(len(rows))
+    columns = np.flatnonzero(X.max(axis=0) != X.min(axis=0))
+    T = np.ascontiguousarray(X.T[columns])
+    D = T[:, i] - T[:, j]
+    if form.kernel.power == 2:
+        D *= D
+    else:
+        np.abs(D, out=D)
+    categorical = form.is_categorical[columns]
+    if categorical.any():
+        D[categorical] = D[categorical] != 0
+    return Block(label, rows, X, y, noise, columns, D)
+
+
+class Blocks:
+    """Points, their observations and their branches, ready for likelihoods.
+
+    Parameters
+    ----------
+    form : Form
+        Kernel, categories, offsets.
+    X : (n, d)
+        Coordinates, imputed or not.
+    y : (n,)
+        Observations, standardised.
+    labels : (n,), optional
+        Branch of each row; one block if not given.
+    noise : (n,), optional
+        Known variance of each observation.
+    """
+
+    def __init__(
+        self, form: Form, X: Array, y: Array, labels: Labels | None = None, noise: Array | None = None
+    ) -> None:
+        self.form = form
+        self.n = len(y)
+        labels = np.zeros(self.n, dtype=np.int64) if labels is None else labels
+        noise = np.zeros(self.n) if noise is None else noise
+        self.blocks: list[Block] = []
+        for label in np.unique(labels).tolist():
+            rows = np.flatnonzero(labels == label)
+            self.blocks.append(make_block(form, label, rows, X[rows], y[rows], noise[rows]))
+
+    @property
+    def n_shared(self) -> Indices:
+        """For each dimension, in how many it varies together: the largest number among its blocks.  # (d,)."""
+        found = np.ones(len(self.form.is_categorical), dtype=np.intp)
+        for block in self.blocks:
+            found[block.columns] = np.maximum(found[block.columns], len(block.columns))
+        return found
+
+    def groups(self) -> list[tuple[Indices, list[int]]]:
+        """Return positions of theta that touch the same blocks, with those blocks.
+
+        Length scales that touch no block are left out: nothing is known of them but the prior.
+        """
+        touched: dict[int, list[int]] = {}
+        everything = list(range(len(self.blocks)))
+        for number, block in enumerate(self.blocks):
+            for column in block.columns.tolist():
+                touched.setdefault(N_GLOBAL + column, []).append(number)
+        for position in self.form.free[self.form.free < N_GLOBAL].tolist():
+            touched[position] = everything
+        grouped: dict[tuple[int, ...], list[int]] = {}
+        for position, blocks in sorted(touched.items()):
+            grouped.setdefault(tuple(blocks), []).append(position)
+        return [(np.array(positions), list(blocks)) for blocks, positions in grouped.items()]
+
+    # ---- likelihood -------------------------------------------------------------------------------------------------
+
+    def terms(self, theta: Array, number: int) -> Array:
+        """Return the four numbers of one block for each theta; NaN where K is not positive.  # (n_samples, 4)."""
+        block = self.blocks[number]
+        m = len(block)
+        found = np.full((len(theta), 4), np.nan)
+        right = np.column_stack([block.y, np.ones(m)])
+        at_once = max(1, MOST_ENTRIES // (m * m))
+        for first in range(0, len(theta), at_once):
+            K, _ = block.covariances(self.form, theta[first : first + at_once])
+            for offset, matrix in enumerate(K):
+                L = cholesky(matrix)
+                if L is not None:
+                    v = forward(L, right)
+                    gram = v.T @ v
+                    logdet = 2.0 * np.log(L.diagonal()).sum()
+                    found[first + offset] = logdet, gram[0, 0], gram[1, 1], gram[0, 1]
+        return found
+
+    def all_terms(self, theta: Array) -> Array:
+        """Return the numbers of every block.  # (n_samples, n_blocks, 4)."""
+        return np.stack([self.terms(theta, number) for number in range(len(self.blocks))], axis=1)
+
+    def log_likelihood(self, terms: Array) -> Array:
+        """Return log p(y | X, theta) from the numbers of all blocks; -inf where one is missing.  # (n_samples,)."""
+        logdet, q, a, c = terms.sum(axis=1).T
+        value = -0.5 * (logdet + np.log1p(MEAN_VARIANCE * a) + q - c**2 / (a + 1.0 / MEAN_VARIANCE))
+        value = value - 0.5 * self.n * math.log(2.0 * math.pi)
+        return np.where(np.isfinite(value), value, -np.inf)
+
+    def gradient(self, theta: Array) -> tuple[float, Array]:
+        """Return log p(y | X, theta) and its gradient at one theta: 1/2 tr((alpha alpha' - C^-1) dK).  # (n_theta,).
+
+        C = K + v 1 1', so that C^-1 = K^-1 - u u' / (a + 1/v) with u = K^-1 1, and alpha = K^-1 (y - m 1).
+        """
+        factors = [self._factor(block, theta) for block in self.blocks]
+        if any(factor is None for factor in factors):
+            return -np.inf, np.zeros(self.form.n_theta)
+        parts = [factor for factor in factors if factor is not None]
+        terms = np.array([part[0] for part in parts])
+        value = float(self.log_likelihood(terms[None])[0])
+        a, c = terms[:, 2].sum(), terms[:, 3].sum()
+        weight = a + 1.0 / MEAN_VARIANCE
+        mean = c / weight
+        amplitude, noise, offset = (float(v[0]) for v in self.form.variances(theta[None]))
+        w = self.form.weights(theta[None])[0]
+        power = self.form.kernel.power
+        found = np.zeros(self.form.n_theta)
+        for block, (_, L, s, solved) in zip(self.blocks, parts, strict=True):
+            m = len(block)
+            u = solved[:, 1]
+            alpha = solved[:, 0] - mean * u
+            lower = pairs(m)[2]
+            inverse = precision(L)
+            i, j, _ = pairs(m)
+            G = alpha[i] * alpha[j] + u[i] * u[j] / weight - inverse.reshape(-1)[lower]
+            trace = float((alpha * alpha + u * u / weight - inverse.diagonal()).sum())
+            half_k = float(G @ self.form.kernel.profile(s))  # half of the sum over both triangles
+            # d K / d log amplitude = 2 amplitude^2 k, and so on; the diagonal of k is 1
+            found[AMPLITUDE] += amplitude * (2.0 * half_k + trace * (1.0 + JITTER))
+            found[NOISE] += noise * trace
+            found[OFFSET] += offset * (2.0 * float(G.sum()) + trace * (1.0 + JITTER))
+            slopes = block.D @ (G * self.form.kernel.slope(s))
+            found[N_GLOBAL + block.columns] -= power * amplitude * w[block.columns] * slopes
+        return value, found
+
+    def _factor(self, block: Block, theta: Array) -> tuple[tuple[float, ...], Array, Array, Array] | None:
+        K, s = block.covariances(self.form, theta[None])
+        L = cholesky(K[0])
+        if L is None:
+            return None
+        right = np.column_stack([block.y, np.ones(len(block))])
+        v = forward(L, right)
+        gram = v.T @ v
+        logdet = 2.0 * float(np.log(L.diagonal()).sum())
+        return (logdet, float(gram[0, 0]), float(gram[1, 1]), float(gram[0, 1])), L, s[0], backward(L, v)

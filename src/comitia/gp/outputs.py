@@ -1,0 +1,55 @@
+"""What is done to observations before a model sees them; every result is finite, whatever came."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+FLAT = 1e-12
+"""Observations whose spread is below this fraction of their size are taken to be all the same."""
+CLIP_IQR = 3.0
+"""Bad values are clipped at the median plus so many interquartile ranges."""
+
+
+def finite(y: Array) -> Array:
+    """Replace NaN and +inf by the worst finite value, -inf by the best, and scale to [-1, 1]."""
+    y = np.array(y, dtype=np.float64)
+    good = np.isfinite(y)
+    if not good.any():
+        return np.zeros(len(y))
+    y[~good] = np.where(y[~good] == -np.inf, y[good].min(), y[good].max())
+    size = np.abs(y).max()
+    return y / size if size > 0 else y
+
+
+def standardise(y: Array) -> Array:
+    """Return observations with mean 0 and standard deviation 1; zeros if all are the same."""
+    y = finite(y)
+    y = y - np.median(y)
+    spread = y.std() if len(y) else 0.0
+    return (y - y.mean()) / spread if spread > FLAT else np.zeros(len(y))
+
+
+def clipped(y: Array) -> Array:
+    """Clip on the bad side, so that a few failures do not flatten what lies among the good, and standardise."""
+    y = finite(y)
+    low, middle, high = np.quantile(y, [0.25, 0.5, 0.75]) if len(y) else (0.0, 0.0, 0.0)
+    if high > low:
+        y = np.minimum(y, middle + CLIP_IQR * (high - low))
+    return standardise(y)
+
+
+def clipped_log(y: Array) -> Array:
+    """Clip on the bad side, take logarithms of the distance to a floor below the best, and standardise.
+
+    The floor lies a tenth of the interquartile range below the best: the good end is stretched, as is right where
+    losses crowd near the best that can be had.
+    """
+    z = clipped(y)
+    if not z.any():
+        return z
+    low, high = np.quantile(z, [0.25, 0.75])
+    floor = z.min() - max(0.1 * (high - low), 1e-3)
+    return standardise(np.log(z - floor))

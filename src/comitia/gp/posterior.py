@@ -1,0 +1,245 @@
+"""What is believed of a function after observations: mean, variance and joint samples, for many theta at once.
+
+T eq. 2.6-2.7 block by block, the constant mean integrated: with alpha = K^-1 (y - m 1), u = K^-1 1, p = a + 1/v ::
+
+    mean(x) = m + k' alpha        variance(x) = k(x, x) - k' K^-1 k + (1 - k' u)^2 / p
+
+A pending point whose result is taken to be its mean (a fantasy) has alpha 0: the mean stays as it is everywhere and the
+variance shrinks around the point, by one more row of the factor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from comitia.gp.blocks import MOST_ENTRIES, Block, Blocks
+from comitia.gp.kernels import Labels, distances
+from comitia.gp.linalg import JITTER, backward, cholesky, forward
+from comitia.gp.theta import MEAN_VARIANCE, Form
+
+Array = NDArray[np.float64]
+JITTER_GROWTH = 10.0
+MOST_JITTERS = 7
+SMALLEST_VARIANCE = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """One block, factorised for every theta."""
+
+    X: Array
+    L: tuple[Array, ...]
+    """# n_samples of (m, m)"""
+    alpha: Array
+    """# (n_samples, m)"""
+    u: Array
+    """# (n_samples, m)"""
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """A mixture of Gaussian processes, one for each theta."""
+
+    form: Form
+    theta: Array
+    """# (n_samples, n_theta)"""
+    factors: dict[int, Factor]
+    mean: Array
+    """The constant mean.  # (n_samples,)"""
+    p: Array
+    """Precision of the constant mean.  # (n_samples,)"""
+
+    # ---- mean and variance ------------------------------------------------------------------------------------------
+
+    def mean_var(self, X: Array, labels: Labels | None = None) -> tuple[Array, Array]:
+        """Return mean and variance of the function, without noise, for each theta.  # (n_samples, n) both."""
+        labels = np.zeros(len(X), dtype=np.int64) if labels is None else labels
+        amplitude, _, offset = self.form.variances(self.theta)
+        mean = np.repeat(self.mean[:, None], len(X), axis=1)
+        var = np.repeat((amplitude + offset + 1.0 / self.p)[:, None], len(X), axis=1)
+        for label, rows in self._by_branch(X, labels):
+            factor = self.factors[label]
+            k, _, _ = self._cross(factor, X[rows])
+            mean[:, rows] += np.einsum("snm,sm->sn", k, factor.alpha)
+            rest = 1.0 - np.einsum("snm,sm->sn", k, factor.u)
+            for sample, L in enumerate(factor.L):
+                v = forward(L, k[sample].T)
+                explained = np.einsum("mn,mn->n", v, v)
+                var[sample, rows] += rest[sample] ** 2 / self.p[sample] - explained - 1.0 / self.p[sample]
+        return mean, np.maximum(var, SMALLEST_VARIANCE)
+
+    def gradients(self, X: Array, labels: Labels | None = None) -> tuple[Array, Array, Array, Array]:
+        """Return mean, variance and their gradients with respect to each row of X.
+
+        # (n_samples, n), (n_samples, n), (n_samples, n, d), (n_samples, n, d).
+        """
+        labels = np.zeros(len(X), dtype=np.int64) if labels is None else labels
+        mean, var = self.mean_var(X, labels)
+        d_mean = np.zeros((*mean.shape, X.shape[1]))
+        d_var = np.zeros_like(d_mean)
+        amplitude, _, _ = self.form.variances(self.theta)
+        w = self.form.weights(self.theta)
+        for label, rows in self._by_branch(X, labels):
+            factor = self.factors[label]
+            k, s, columns = self._cross(factor, X[rows])
+            difference = X[rows][:, None, columns] - factor.X[None][:, :, columns]  # (n, m, c)
+            direction = 2.0 * difference if self.form.kernel.power == 2 else np.sign(difference)
+            direction[:, :, self.form.is_categorical[columns]] = 0.0
+            slope = self.form.kernel.slope(s) * amplitude[:, None, None]
+            rest = (1.0 - np.einsum("snm,sm->sn", k, factor.u)) / self.p[:, None]
+            for sample, L in enumerate(factor.L):
+                solved = backward(L, forward(L, k[sample].T)).T  # (n, m)
+                of_var = -2.0 * (solved + rest[sample][:, None] * factor.u[sample])
+                for target, weight in ((d_mean, factor.alpha[sample][None]), (d_var, of_var)):
+                    change = np.einsum("nm,nmc->nc", slope[sample] * weight, direction)
+                    target[sample, rows[:, None], columns] = change * w[sample, columns]
+        return mean, var, d_mean, d_var
+
+    def sample(self, X: Array, n: int, rng: np.random.Generator, labels: Labels | None = None) -> Array:
+        """Draw the function at all rows jointly, `n` times for each theta.  # (n_samples, n, n_rows)."""
+        labels = np.zeros(len(X), dtype=np.int64) if labels is None else labels
+        mean, _ = self.mean_var(X, labels)
+        found = np.empty((len(self.theta), n, len(X)))
+        for sample in range(len(self.theta)):
+            L = _safe_cholesky(self._joint(X, labels, sample))
+            found[sample] = mean[sample] + rng.standard_normal((n, len(X))) @ L.T
+        return found
+
+    def _joint(self, X: Array, labels: Labels, sample: int) -> Array:
+        """Return the covariance of the function between all rows under one theta."""
+        theta = self.theta[sample : sample + 1]
+        amplitude, _, offset = (float(v[0]) for v in self.form.variances(theta))
+        w = self.form.weights(theta)[0]
+        D = distances(X, X, self.form.is_categorical, self.form.kernel.power)
+        prior = amplitude * self.form.kernel.profile(np.tensordot(w, D, axes=1)) + offset
+        C = np.where(labels[:, None] == labels[None, :], prior, 0.0)
+        rest = np.ones(len(X))
+        for label, rows in self._by_branch(X, labels):
+            factor = self.factors[label]
+            k = self._cross(factor, X[rows])[0][sample]
+            v = forward(factor.L[sample], k.T)
+            C[np.ix_(rows, rows)] -= v.T @ v
+            rest[rows] -= k @ factor.u[sample]
+        return np.asarray(C + np.outer(rest, rest) / self.p[sample])
+
+    def _by_branch(self, X: Array, labels: Labels) -> Iterator[tuple[int, NDArray[np.intp]]]:
+        """Yield known branches and the rows that lie in each, so many at a time as fit into memory."""
+        for label in np.unique(labels).tolist():
+            if label in self.factors:
+                rows = np.flatnonzero(labels == label)
+                at_once = max(1, MOST_ENTRIES // (len(self.theta) * len(self.factors[label].X)))
+                for first in range(0, len(rows), at_once):
+                    yield label, rows[first : first + at_once]
+
+    def _cross(self, factor: Factor, X: Array) -> tuple[Array, Array, NDArray[np.intp]]:
+        """Return covariances of rows with a block's points, scaled distances, and the dimensions that vary."""
+        low = np.minimum(factor.X.min(axis=0), X.min(axis=0))
+        high = np.maximum(factor.X.max(axis=0), X.max(axis=0))
+        columns = np.flatnonzero(low != high)
+        D = distances(X[:, columns], factor.X[:, columns], self.form.is_categorical[columns], self.form.kernel.power)
+        shape = (len(self.theta), len(X), len(factor.X))
+        s = (self.form.weights(self.theta)[:, columns] @ D.reshape(len(columns), shape[1] * shape[2])).reshape(shape)
+        amplitude, _, offset = self.form.variances(self.theta)
+        k = self.form.kernel.profile(s)
+        k *= amplitude[:, None, None]
+        k += offset[:, None, None]
+        return k, s, columns
+
+    # ---- growing ----------------------------------------------------------------------------------------------------
+
+    def believe(self, X: Array, labels: Labels | None = None) -> Posterior:
+        """Return the posterior if each row were observed, one after the other, to have its mean."""
+        labels = np.zeros(len(X), dtype=np.int64) if labels is None else labels
+        factors = dict(self.factors)
+        p = self.p.copy()
+        for x, label in zip(X, labels.tolist(), strict=True):
+            old = factors.get(label)
+            before = 0.0 if old is None else old.u.sum(axis=1)
+            factors[label] = self._appended(old, x)
+            p += factors[label].u.sum(axis=1) - before
+        return replace(self, factors=factors, p=p)
+
+    def _appended(self, old: Factor | None, x: Array) -> Factor:
+        """Add a row to the factor of every theta: l = L^-1 k, and the root of what is left."""
+        amplitude, noise, offset = self.form.variances(self.theta)
+        peak = (amplitude + offset) * (1.0 + JITTER) + noise
+        if old is None:
+            roots = tuple(np.array([[np.sqrt(value)]]) for value in peak)
+            return Factor(x[None], roots, np.zeros((len(peak), 1)), 1.0 / peak[:, None])
+        k = self._cross(old, x[None])[0][:, 0]  # (n_samples, m)
+        m = len(old.X)
+        factors, us = [], []
+        for sample, L in enumerate(old.L):
+            row = forward(L, k[sample])
+            left = max(peak[sample] - row @ row, JITTER * peak[sample])
+            grown = np.zeros((m + 1, m + 1))
+            grown[:m, :m], grown[m, :m], grown[m, m] = L, row, np.sqrt(left)
+            factors.append(grown)
+            us.append(backward(grown, forward(grown, np.ones(m + 1))))
+        alpha = np.column_stack([old.alpha, np.zeros(len(peak))])
+        return Factor(np.concatenate([old.X, x[None]]), tuple(factors), alpha, np.array(us))
+
+
+def fitted(blocks: Blocks, posterior: Posterior) -> Array:
+    """Return the mean at observed points, y less noise times alpha, as K alpha = y - m.  # (n_samples, n)."""
+    amplitude, noise, offset = blocks.form.variances(posterior.theta)
+    found = np.empty((len(posterior.theta), blocks.n))
+    for block in blocks.blocks:
+        own = (noise + JITTER * (amplitude + offset))[:, None] + block.noise
+        found[:, block.rows] = block.y - own * posterior.factors[block.label].alpha
+    return found
+
+
+def condition(blocks: Blocks, theta: Array) -> Posterior:
+    """Return the posterior given all points, for each row of theta."""
+    theta = np.atleast_2d(theta)
+    solved = {block.label: _solve(blocks.form, block, theta) for block in blocks.blocks}
+    a = sum((u.sum(axis=1) for _, _, u in solved.values()), np.zeros(len(theta)))
+    c = sum((z.sum(axis=1) for _, z, _ in solved.values()), np.zeros(len(theta)))
+    p = a + 1.0 / MEAN_VARIANCE
+    mean = c / p
+    factors = {
+        block.label: Factor(block.X, L, z - mean[:, None] * u, u)
+        for block, (L, z, u) in zip(blocks.blocks, solved.values(), strict=True)
+    }
+    return Posterior(blocks.form, theta, factors, mean, p)
+
+
+def _solve(form: Form, block: Block, theta: Array) -> tuple[tuple[Array, ...], Array, Array]:
+    """Return the factors of a block, K^-1 y and K^-1 1."""
+    m = len(block)
+    right = np.column_stack([block.y, np.ones(m)])
+    factors: list[Array] = []
+    solved = np.empty((len(theta), m, 2))
+    at_once = max(1, MOST_ENTRIES // (m * m))
+    for first in range(0, len(theta), at_once):
+        K, _ = block.covariances(form, theta[first : first + at_once])
+        for matrix in K:
+            L = _safe_cholesky(matrix)
+            solved[len(factors)] = backward(L, forward(L, right))
+            factors.append(L)
+    return tuple(factors), solved[:, :, 0], solved[:, :, 1]
+
+
+def _safe_cholesky(K: Array) -> Array:
+    """Factorise; where rounding made it indefinite, with more on the diagonal, up to a tenth of its largest entry."""
+    L = cholesky(K.copy())
+    if L is not None:
+        return L
+    lower = np.tril(K)
+    diagonal = lower.diagonal().copy()
+    jitter = JITTER * max(float(diagonal.max()), SMALLEST_VARIANCE)
+    for _ in range(MOST_JITTERS):
+        np.fill_diagonal(lower, diagonal + jitter)
+        L = cholesky(lower.copy())
+        if L is not None:
+            return L
+        jitter *= JITTER_GROWTH
+    raise np.linalg.LinAlgError(
+        f"A covariance must be positive definite. Got one of size {len(K)} that is not, even with {jitter:g} on its "
+        "diagonal. Look for NaN in what it was computed from."
+    )

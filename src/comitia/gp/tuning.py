@@ -1,0 +1,77 @@
+"""Theta from observations: its most probable value, and a Gaussian around it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from comitia.gp.blocks import Blocks
+from comitia.gp.priors import JointPrior
+from comitia.gp.theta import MOST, NOISE
+
+Array = NDArray[np.float64]
+
+MOST_ITERATIONS = 40
+LEAST_NOISE = np.log(1e-4)
+"""MAP keeps the noise above this: below it changes nothing but the condition of matrices."""
+DIFFERENCE = 1e-3
+"""Step of the finite differences that turn gradients into a Hessian."""
+LEAST_PRECISION = 0.3
+"""A direction of which data and prior say less than this is taken to have this precision."""
+
+
+@dataclass(frozen=True, eq=False)
+class Gaussian:
+    """A Gaussian approximation of p(theta | X, y) over the positions that are free."""
+
+    centre: Array
+    """# (n_theta,)"""
+    covariance: Array
+    """# (n_theta, n_theta); zero where theta is fixed."""
+
+
+def log_posterior(blocks: Blocks, prior: JointPrior, theta: Array) -> tuple[float, Array]:
+    """Return log p(y | X, theta) + log p(theta) and its gradient at one theta."""
+    value, gradient = blocks.gradient(theta)
+    return value + float(prior.log(theta[None])[0]), gradient + prior.gradient(theta[None])[0]
+
+
+def maximum_a_posteriori(blocks: Blocks, prior: JointPrior) -> Array:
+    """Return the theta at which L-BFGS ends that begins at the prior's: a function of its arguments alone."""
+    from scipy.optimize import minimize
+
+    free = blocks.form.free
+    start = prior.start.copy()
+
+    def negative(values: Array) -> tuple[float, Array]:
+        theta = start.copy()
+        theta[free] = values
+        value, gradient = log_posterior(blocks, prior, theta)
+        return (-value, -gradient[free]) if np.isfinite(value) else (1e25, np.zeros(len(free)))
+
+    bounds = [(LEAST_NOISE if j == NOISE else -MOST / 2, MOST / 2) for j in free.tolist()]
+    result = minimize(
+        negative, start[free], jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": MOST_ITERATIONS}
+    )
+    found = start.copy()
+    found[free] = result.x
+    return found
+
+
+def gaussian_around(blocks: Blocks, prior: JointPrior, centre: Array) -> Gaussian:
+    """Approximate the posterior of theta by a Gaussian, from the curvature at its maximum."""
+    free = blocks.form.free
+    H = np.empty((len(free), len(free)))
+    for row, j in enumerate(free.tolist()):
+        step = np.zeros(len(centre))
+        step[j] = DIFFERENCE
+        _, above = log_posterior(blocks, prior, centre + step)
+        _, below = log_posterior(blocks, prior, centre - step)
+        H[row] = (below[free] - above[free]) / (2 * DIFFERENCE)
+    values, vectors = np.linalg.eigh(0.5 * (H + H.T))
+    variances = 1.0 / np.maximum(values, LEAST_PRECISION)
+    covariance = np.zeros((len(centre), len(centre)))
+    covariance[np.ix_(free, free)] = (vectors * variances) @ vectors.T
+    return Gaussian(centre, covariance)

@@ -1,0 +1,86 @@
+"""Bayesian optimisation: believe, then ask where the belief promises most (T Alg. 2.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from comitia.history import History
+from comitia.optimizers.belief import Array, Belief, Maximiser, Surrogate
+from comitia.optimizers.maximise import LocalSearch
+from comitia.optimizers.process import GaussianProcess
+from comitia.optimizers.sobol import Sobol
+from comitia.optimizers.unseen import Unseen
+from comitia.seams import Ask
+from comitia.seeds import Seeds
+from comitia.space import Space
+
+N_TRIED = 16
+"""Best trials that a maximiser may start from."""
+
+
+class Bayes:
+    """Fit a model to the values, and ask for the maximum of its acquisition function.
+
+    Trials that are pending, and those asked before in the same call, count as if they had been found to be as
+    expected, so that no two suggestions aim at the same spot.
+
+    Parameters
+    ----------
+    space : Space
+    surrogate : callable (space) -> Surrogate
+    maximiser : Maximiser
+    n_initial : int
+        Sobol points before the first model.
+    """
+
+    needs_generations = False
+
+    def __init__(
+        self,
+        space: Space,
+        *,
+        surrogate: Callable[[Space], Surrogate] = GaussianProcess,
+        maximiser: Maximiser = LocalSearch(),  # noqa: B008 - frozen
+        n_initial: int = 5,
+    ) -> None:
+        self._space = space
+        self._surrogate = surrogate(space)
+        self._maximiser = maximiser
+        self._n_initial = n_initial
+        self._initial = Sobol(space)
+
+    def ask(self, history: History, values: NDArray[np.float64], n: int, seeds: Seeds) -> Sequence[Ask]:
+        """See `Optimizer`."""
+        if history.n_finished < self._n_initial:
+            return self._initial.ask(history, values, n, seeds)
+        unseen = Unseen(self._space, history)
+        if unseen.is_exhausted:
+            return []
+        X = history.X[history.finished]
+        belief = self._surrogate.belief(X, values, len(history), seeds)
+        if history.n_pending:
+            belief = belief.believe(np.array([trial.x for trial in history.pending]))
+        tried = X[np.argsort(values, kind="stable")[:N_TRIED]]
+        found: list[Ask] = []
+        for number in range(len(history), len(history) + n):
+            x = self._next(belief, tried, unseen, number, seeds)
+            if x is None:
+                break
+            found.append(Ask(x))
+            if len(found) < n:
+                belief = belief.believe(x[None])
+        return found
+
+    def _next(self, belief: Belief, tried: Array, unseen: Unseen, number: int, seeds: Seeds) -> Array | None:
+        """Return the best candidate that was not asked before; None if there is nothing new."""
+        rng = seeds("acquisition", number)
+        best = self._maximiser(belief, self._space, tried, rng)
+        return unseen.first(self._then_random(best, rng), lambda: rng)
+
+    def _then_random(self, best: Array, rng: np.random.Generator) -> Iterator[Array]:
+        yield from best
+        while True:
+            yield self._space.sample(1, rng)[0]
