@@ -1,0 +1,61 @@
+"""Read the rows of the efficiency experiments: mean ranks after 50, 100 and 200 trials, and trials to reach SMAC3.
+
+comitia bench run experiments/efficiency-function.toml       (and -cash, -hpo; they resume)
+python benchmarks/efficiency.py experiments/rows/efficiency-*.parquet
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from comitia.bench import statistics as st
+from comitia.bench.results import Paired, Results
+from comitia.bench.rows import read_rows
+
+AT = (50, 100, 200)
+
+
+def main(paths: list[str]) -> None:
+    for path in paths:
+        frame, protocol = read_rows(Path(path))
+        results = Results(frame, protocol)
+        for setting in results.settings:
+            show(results, results.paired(setting), Path(path).stem)
+
+
+def show(results: Results, paired: Paired, name: str) -> None:
+    # tables of data: how well the search did its job is the validation loss; black boxes: the value without noise
+    is_value = bool((results.rows["loss"] == "value").all())
+    measure = "test_loss" if is_value else "validation_loss"
+    grid = np.arange(1.0, 201.0)
+    values = results.curves(paired, "iteration", grid, measure)
+    low, high = paired.n_repetitions
+    print(f"\n{name}: {len(paired.problems)} problems, {low} to {high} repetitions, {measure}")
+    ranks = {n: st.mean_ranks(values[:, :, n - 1]) for n in AT}
+    print(
+        f"{'method':14}" + "".join(f"{f'rank at {n}':>13}" for n in AT) + "".join(f"{f'value at {n}':>14}" for n in AT)
+    )
+    for j in np.argsort(ranks[200]):
+        means = "".join(f"{np.median(values[:, j, n - 1]):14.5g}" for n in AT)
+        print(f"{paired.methods[j]:14}" + "".join(f"{ranks[n][j]:13.2f}" for n in AT) + means)
+    if "smac" in paired.methods:
+        for method in ("bayes", "gp-cond-ls"):
+            if method in paired.methods:
+                reached = trials_to_reach(values, paired.methods.index(method), paired.methods.index("smac"))
+                text = ", ".join("never" if np.isinf(n) else f"{n:.0f}" for n in reached)
+                print(f"{method} needs for smac's value at 200, by problem: {text}; median {np.median(reached):.0f}")
+
+
+def trials_to_reach(values: NDArray[np.float64], j: int, reference: int) -> list[float]:
+    """Return the first trial at which a method's mean is as good as the reference's at 200, for each problem."""
+    found = []
+    for problem in values:
+        good = np.flatnonzero(problem[j] <= problem[reference, -1])
+        found.append(float(good[0] + 1) if len(good) else np.inf)
+    return found
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
