@@ -153,6 +153,13 @@ METHODS: dict[str, Method] = {
         ),
         Method("bo-best", MATERN_LS, "`gp-matern-ls`, as chapter 4 calls it.", spelling="BO-best", paper="T4"),
         Method(
+            "bayes",
+            gaussian_process(
+                LocalSearch(steps=(0.1, 0.03, 0.01)), view="branches", has_offsets=True, n_samples=5, n_sweeps=0
+            ),
+            "Gaussian process that knows branches, with an offset for each; comitia's own default.",
+        ),
+        Method(
             "smbo",
             gaussian_process(Gradients(), n_samples=0),
             "Gaussian process, Matern 5/2, most probable length scales, EI.",
