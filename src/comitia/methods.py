@@ -155,7 +155,11 @@ METHODS: dict[str, Method] = {
         Method(
             "bayes",
             gaussian_process(
-                LocalSearch(steps=(0.1, 0.03, 0.01)), view="branches", has_offsets=True, n_samples=5, n_sweeps=0
+                LocalSearch(n_candidates=400, steps=(0.1, 0.03, 0.01), by_branch=True),
+                view="branches",
+                has_offsets=True,
+                n_samples=5,
+                n_sweeps=0,
             ),
             "Gaussian process that knows branches, with an offset for each; comitia's own default.",
         ),

@@ -75,12 +75,12 @@ def gaussian_around(blocks: Blocks, prior: JointPrior, centre: Array) -> Gaussia
     """Approximate the posterior of theta by a Gaussian, from the curvature at its maximum."""
     free = blocks.form.free
     H = np.empty((len(free), len(free)))
+    _, here = log_posterior(blocks, prior, centre)
     for row, j in enumerate(free.tolist()):
         step = np.zeros(len(centre))
         step[j] = DIFFERENCE
-        _, above = log_posterior(blocks, prior, centre + step)
-        _, below = log_posterior(blocks, prior, centre - step)
-        H[row] = (below[free] - above[free]) / (2 * DIFFERENCE)
+        _, there = log_posterior(blocks, prior, centre + step)
+        H[row] = (here[free] - there[free]) / DIFFERENCE
     values, vectors = np.linalg.eigh(0.5 * (H + H.T))
     variances = 1.0 / np.maximum(values, LEAST_PRECISION)
     covariance = np.zeros((len(centre), len(centre)))

@@ -59,12 +59,16 @@ class LocalSearch:
         Steps of reals in the encoded range, one search after the other; T has one fixed step.
     n_fine : int
         Ends of the first search from which those with the other steps go on, the best ones.
+    by_branch : bool
+        Start in different branches and stay in them, instead of changing branches on the way: what makes a branch a
+        good one is rarely what makes its neighbour one.
     """
 
     n_candidates: int = 250
     n_starts: int = 8
     steps: tuple[float, ...] = (0.1,)
     n_fine: int = 3
+    by_branch: bool = False
 
     def __call__(self, belief: Belief, space: Space, tried: Array, rng: np.random.Generator) -> Array:
         """See `Maximiser`."""
@@ -72,27 +76,35 @@ class LocalSearch:
         scores = belief.score(X)
         if space.all is not None and len(X) == len(space.all):
             return ranked(X, scores)
-        good = np.argsort(-scores, kind="stable")[: self.n_starts]
+        good = np.argsort(-scores, kind="stable")
+        if self.by_branch:
+            good = good[np.sort(np.unique(space.branches(X)[good], return_index=True)[1])]
+        good = good[: self.n_starts]
         starts = space.impute(np.concatenate([X[good], tried[: self.n_starts]]))
         at = np.concatenate([scores[good], belief.score(tried[: self.n_starts])]) if len(tried) else scores[good]
         starts, at = distinct(starts, at)
-        ends, values = climb(belief, space, starts, at, self.steps[0])
+        ends, values = climb(belief, space, starts, at, self.steps[0], stays=self.by_branch)
         for step in self.steps[1:]:
             best = np.argsort(-values, kind="stable")[: self.n_fine]
-            fine, better = climb(belief, space, ends[best], values[best], step)
+            fine, better = climb(belief, space, ends[best], values[best], step, stays=self.by_branch)
             ends, values = np.concatenate([fine, ends]), np.concatenate([better, values])
         return ranked(np.concatenate([ends, X]), np.concatenate([values, scores]))
 
 
-def climb(belief: Belief, space: Space, X: Array, scores: Array, step: float) -> tuple[Array, Array]:
+def climb(
+    belief: Belief, space: Space, X: Array, scores: Array, step: float, *, stays: bool = False
+) -> tuple[Array, Array]:
     """Move every row to its best neighbour while it gains by it; return where they ended and the scores there.
 
-    Rows that meet go on as one.
+    Rows that meet go on as one. With `stays` no row leaves its branch.
     """
     X, scores = X.copy(), scores.copy()
     walking = np.arange(len(X))
     for _ in range(MOST_STEPS):
         neighbours, origin = space.neighbours(X[walking], step=step)
+        if stays:
+            same = space.branches(neighbours) == space.branches(X[walking])[origin]
+            neighbours, origin = neighbours[same], origin[same]
         if not len(neighbours):
             break
         best, values = best_of_each(neighbours, origin, belief.score(neighbours), len(walking))
