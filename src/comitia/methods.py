@@ -17,7 +17,7 @@ from comitia.gp.kernels import Laplace
 from comitia.optimizers import Bayes, Grid, RandomSearch, Sobol
 from comitia.optimizers.belief import Maximiser
 from comitia.optimizers.forest import Forest
-from comitia.optimizers.maximise import Gradients, LocalSearch, RandomCandidates
+from comitia.optimizers.maximise import Gradients, LocalSearch, Perturbations, RandomCandidates
 from comitia.optimizers.process import GaussianProcess
 from comitia.seams import Goal, Optimizer, Resampling, Selection
 from comitia.selection import Argmin, PosteriorMean
@@ -155,7 +155,7 @@ METHODS: dict[str, Method] = {
         Method(
             "bayes",
             gaussian_process(
-                LocalSearch(n_candidates=400, steps=(0.1, 0.03, 0.01), by_branch=True),
+                Perturbations(),
                 view="branches",
                 has_offsets=True,
                 n_samples=5,

@@ -138,6 +138,63 @@ def first_of_equals(X: Array) -> NDArray[np.intp]:
 
 
 @dataclass(frozen=True)
+class Perturbations:
+    """Random candidates, then rounds of ever smaller random changes around the best of several branches.
+
+    A handful of calls of the model in all, whatever the number of hyperparameters and however fine their steps: what
+    one-exchange search needs forty of to cross an integer's range.
+
+    Parameters
+    ----------
+    n_candidates : int
+        Random configurations; the best of each branch is a start.
+    n_starts : int
+        How many of those, and as many of the best trials.
+    n_children : int
+        Changed copies of each start in a round; the best of them and the start goes on.
+    scales : tuple of float
+        Standard deviation of a changed number in each round, in the encoded range.
+    """
+
+    n_candidates: int = 400
+    n_starts: int = 6
+    n_children: int = 20
+    scales: tuple[float, ...] = (0.2, 0.1, 0.05, 0.02, 0.01)
+
+    def __call__(self, belief: Belief, space: Space, tried: Array, rng: np.random.Generator) -> Array:
+        """See `Maximiser`."""
+        X = some(space, self.n_candidates, rng)
+        scores = belief.score(X)
+        if space.all is not None and len(X) == len(space.all):
+            return ranked(X, scores)
+        good = np.argsort(-scores, kind="stable")
+        good = good[np.sort(np.unique(space.branches(X)[good], return_index=True)[1])][: self.n_starts]
+        tried = tried[: self.n_starts]
+        ends = space.impute(np.concatenate([X[good], tried]))
+        values = np.concatenate([scores[good], belief.score(tried)]) if len(tried) else scores[good]
+        for scale in self.scales:
+            children, origin = perturbed(space, ends, self.n_children, scale, rng)
+            best, better = best_of_each(children, origin, belief.score(children), len(ends))
+            gains = better > values
+            ends, values = np.where(gains[:, None], best, ends), np.where(gains, better, values)
+        return ranked(np.concatenate([ends, X]), np.concatenate([values, scores]))
+
+
+def perturbed(space: Space, X: Array, n: int, scale: float, rng: np.random.Generator) -> tuple[Array, NDArray[np.intp]]:
+    """Return `n` changed copies of each row that are allowed, and the row each comes from.
+
+    About half of a row's active numbers move, and one in ten of its categories is drawn anew.
+    """
+    origin = np.repeat(np.arange(len(X)), n)
+    rows = X[origin]
+    moves = np.where(space.is_categorical, 0.1, 0.5) > rng.random(rows.shape)
+    drawn = np.where(space.is_categorical, rng.random(rows.shape), rows + scale * rng.standard_normal(rows.shape))
+    rows = space.impute(space.snap(np.where(moves & space.active(rows), drawn, rows)))
+    allowed = space.is_allowed(rows)
+    return rows[allowed], origin[allowed]
+
+
+@dataclass(frozen=True)
 class Gradients:
     """L-BFGS from the best of Sobol points and trials (T §2.2, L §2).
 
