@@ -156,3 +156,23 @@ def test_a_forest_has_less_variance_where_it_has_seen_more() -> None:
     assert var[0] < var[1]
     believed = belief.believe(np.array([[0.2]]))
     assert believed.score(np.array([[0.2]]))[0] < belief.score(np.array([[0.2]]))[0]
+
+
+def test_improvement_per_second_prefers_what_is_fast() -> None:
+    """Two branches of which nothing is known but that one is a hundred times as slow."""
+    definition = CS.ConfigurationSpace()
+    kind = CS.CategoricalHyperparameter("kind", ["slow", "fast"])
+    reals = [CS.UniformFloatHyperparameter(f"{name}:x", 0.0, 1.0) for name in ("slow", "fast")]
+    definition.add(kind, *reals, *(CS.EqualsCondition(x, kind, x.name.split(":")[0]) for x in reals))
+    space = Space(definition)
+    rng = np.random.default_rng(0)
+    X = space.sample(16, rng)
+    history = History(len(space), space=space)
+    for number, (x, config) in enumerate(zip(X, space.decode(X), strict=True)):
+        trial = Trial(number, 0, tuple(x.tolist()), config)
+        loss = float(rng.random())
+        history.append(trial)
+        history.finish(Observation(trial, "ok", (loss,), seconds=10.0 if config["kind"] == "slow" else 0.1))
+    asks = METHODS["bayes-per-second"].optimizer(space).ask(history, history.losses.copy(), 6, Seeds(0))
+    kinds = [config["kind"] for config in space.decode(np.array([ask.x for ask in asks]))]
+    assert kinds.count("fast") >= 5
