@@ -17,7 +17,8 @@ from comitia.gp.kernels import Laplace
 from comitia.optimizers import Bayes, Grid, RandomSearch, Sobol
 from comitia.optimizers.belief import Maximiser
 from comitia.optimizers.forest import Forest
-from comitia.optimizers.maximise import Gradients, LocalSearch, RandomCandidates
+from comitia.optimizers.maximise import Gradients, LocalSearch, Perturbations, RandomCandidates
+from comitia.optimizers.mondrian import MondrianProcess
 from comitia.optimizers.process import GaussianProcess
 from comitia.seams import Goal, Optimizer, Resampling, Selection
 from comitia.selection import Argmin, PosteriorMean
@@ -68,13 +69,14 @@ def _name(choice: object) -> str:
     return choice.__name__ if isinstance(choice, type) else type(choice).__name__
 
 
-def gaussian_process(maximiser: Maximiser, **options: Any) -> Callable[[Space], Optimizer]:
+def gaussian_process(maximiser: Maximiser, **options: Any) -> partial[Bayes]:
     """Return an optimizer with a Gaussian process of these options; see `GaussianProcess`."""
     return partial(Bayes, surrogate=partial(GaussianProcess, **options), maximiser=maximiser)
 
 
 SLICES = gaussian_process(Gradients())
 MATERN_LS = gaussian_process(LocalSearch())
+BAYES = gaussian_process(Perturbations(), view="branches", has_offsets=True, n_samples=5, n_sweeps=0)
 
 METHODS: dict[str, Method] = {
     method.name: method
@@ -145,6 +147,13 @@ METHODS: dict[str, Method] = {
             paper="C T5",
         ),
         Method(
+            "gp-mondrian-ls",
+            partial(Bayes, surrogate=MondrianProcess, maximiser=LocalSearch()),
+            "Gaussian process with the Mondrian kernel and local search.",
+            spelling="GP-mondrian-ls",
+            paper="C T5",
+        ),
+        Method(
             "smac-rf",
             partial(Bayes, surrogate=Forest, maximiser=LocalSearch()),
             "Random forest, EI and local search, as SMAC.",
@@ -152,6 +161,12 @@ METHODS: dict[str, Method] = {
             paper="C T5 P",
         ),
         Method("bo-best", MATERN_LS, "`gp-matern-ls`, as chapter 4 calls it.", spelling="BO-best", paper="T4"),
+        Method("bayes", BAYES, "Gaussian process that knows branches, with an offset for each; comitia's own default."),
+        Method(
+            "bayes-per-second",
+            partial(BAYES, clock=partial(GaussianProcess, view="branches", n_samples=0)),
+            "The same by expected improvement per second.",
+        ),
         Method(
             "smbo",
             gaussian_process(Gradients(), n_samples=0),

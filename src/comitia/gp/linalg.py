@@ -1,4 +1,4 @@
-"""The four LAPACK calls of a Gaussian process, without the checks and copies of their usual wrappers.
+"""The LAPACK calls of a Gaussian process, without the checks and copies of their usual wrappers.
 
 `L` is lower triangular in C order, which LAPACK reads as its transpose in Fortran order, hence the `trans` below.
 """
@@ -32,6 +32,12 @@ def backward(L: Array, v: Array) -> Array:
     """Solve L' a = v.  # (m,) or (m, n)."""
     solution, _ = lapack.dtrtrs(L.T, v, lower=0, trans=0)
     return np.asarray(solution)
+
+
+def inverse_factor(L: Array) -> Array:
+    """Return L^-1, with which the variance at many points is one matrix product."""
+    inverse, _ = lapack.dtrtri(L.T, lower=0)
+    return np.asarray(inverse.T)
 
 
 def precision(L: Array) -> Array:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from comitia.gp.kernels import Kernel
-from comitia.gp.linalg import backward, cholesky, forward
+from comitia.gp.linalg import JITTER, backward, cholesky, forward
 
 Array = NDArray[np.float64]
 
@@ -22,18 +22,33 @@ class DensePosterior:
     L: Array
     alpha: Array
     mean: float
+    variance: float | None = None
+    """The kernel's value at distance 0, where it is the same everywhere and known."""
 
     def mean_var(self, X: Array) -> tuple[Array, Array]:
         """Return mean and variance of the function, without noise.  # (n,) both."""
         k = self.kernel(self.X, X)  # (m, n)
         v = forward(self.L, k)
-        prior = np.array([self.kernel(x[None], x[None])[0, 0] for x in X])
+        prior = self.variance if self.variance is not None else self.kernel(X, X).diagonal()
         return self.mean + k.T @ self.alpha, prior - np.einsum("mn,mn->n", v, v)
 
     def covariance(self, X: Array) -> Array:
         """Return the covariance of the function between rows.  # (n, n)."""
         v = forward(self.L, self.kernel(self.X, X))
         return np.asarray(self.kernel(X, X) - v.T @ v)
+
+    def believe(self, X: Array, noise: float) -> DensePosterior:
+        """Return the posterior if each row were observed to have its mean: a row of the factor each, and alpha 0."""
+        found = self
+        for x in X:
+            k = self.kernel(found.X, x[None])[:, 0]
+            row = forward(found.L, k)
+            left = float(self.kernel(x[None], x[None])[0, 0]) + noise**2 - float(row @ row)
+            m = len(k)
+            L = np.zeros((m + 1, m + 1))
+            L[:m, :m], L[m, :m], L[m, m] = found.L, row, np.sqrt(max(left, JITTER))
+            found = replace(found, X=np.concatenate([found.X, x[None]]), L=L, alpha=np.append(found.alpha, 0.0))
+        return found
 
     def sample(self, X: Array, n: int, rng: np.random.Generator) -> Array:
         """Draw the function at all rows jointly.  # (n, n_rows)."""
@@ -54,6 +69,8 @@ class GP:
         Standard deviation of an observation around the function.
     mean : float
         The constant mean.
+    variance : float, optional
+        The kernel's value at distance 0, where it is the same everywhere: saves computing it.
 
     Examples
     --------
@@ -69,6 +86,7 @@ class GP:
     kernel: Kernel
     noise: float = 0.1
     mean: float = 0.0
+    variance: float | None = None
 
     def fit(self, X: Array, y: Array, noise_variances: Array | None = None) -> DensePosterior:
         """Return the posterior; `noise_variances` are known ones, added for each observation."""
@@ -78,4 +96,4 @@ class GP:
             raise np.linalg.LinAlgError(
                 "A covariance must be positive definite. Got one that is not. Use more noise, or remove duplicates."
             )
-        return DensePosterior(self.kernel, X, L, backward(L, forward(L, y - self.mean)), self.mean)
+        return DensePosterior(self.kernel, X, L, backward(L, forward(L, y - self.mean)), self.mean, self.variance)

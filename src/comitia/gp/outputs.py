@@ -27,8 +27,10 @@ def finite(y: Array) -> Array:
 def standardise(y: Array) -> Array:
     """Return observations with mean 0 and standard deviation 1; zeros if all are the same."""
     y = finite(y)
+    if not len(y):
+        return y
     y = y - np.median(y)
-    spread = y.std() if len(y) else 0.0
+    spread = y.std()
     return (y - y.mean()) / spread if spread > FLAT else np.zeros(len(y))
 
 

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from comitia.gp.blocks import MOST_ENTRIES, Block, Blocks
 from comitia.gp.kernels import Labels, distances
-from comitia.gp.linalg import JITTER, backward, cholesky, forward
+from comitia.gp.linalg import JITTER, backward, cholesky, forward, inverse_factor
 from comitia.gp.theta import MEAN_VARIANCE, Form
 
 Array = NDArray[np.float64]
@@ -32,8 +33,8 @@ class Factor:
     """One block, factorised for every theta."""
 
     X: Array
-    L: tuple[Array, ...]
-    """# n_samples of (m, m)"""
+    W: Array
+    """Inverse of the lower factor: K^-1 = W' W.  # (n_samples, m, m)"""
     alpha: Array
     """# (n_samples, m)"""
     u: Array
@@ -53,23 +54,31 @@ class Posterior:
     p: Array
     """Precision of the constant mean.  # (n_samples,)"""
 
+    @cached_property
+    def weights(self) -> Array:
+        """See `Form.weights`."""
+        return self.form.weights(self.theta)
+
+    @cached_property
+    def variances(self) -> tuple[Array, Array, Array]:
+        """See `Form.variances`."""
+        return self.form.variances(self.theta)
+
     # ---- mean and variance ------------------------------------------------------------------------------------------
 
     def mean_var(self, X: Array, labels: Labels | None = None) -> tuple[Array, Array]:
         """Return mean and variance of the function, without noise, for each theta.  # (n_samples, n) both."""
         labels = np.zeros(len(X), dtype=np.int64) if labels is None else labels
-        amplitude, _, offset = self.form.variances(self.theta)
+        amplitude, _, offset = self.variances
         mean = np.repeat(self.mean[:, None], len(X), axis=1)
         var = np.repeat((amplitude + offset + 1.0 / self.p)[:, None], len(X), axis=1)
         for label, rows in self._by_branch(X, labels):
             factor = self.factors[label]
             k, _, _ = self._cross(factor, X[rows])
-            mean[:, rows] += np.einsum("snm,sm->sn", k, factor.alpha)
-            rest = 1.0 - np.einsum("snm,sm->sn", k, factor.u)
-            for sample, L in enumerate(factor.L):
-                v = forward(L, k[sample].T)
-                explained = np.einsum("mn,mn->n", v, v)
-                var[sample, rows] += rest[sample] ** 2 / self.p[sample] - explained - 1.0 / self.p[sample]
+            mean[:, rows] += (k @ factor.alpha[:, :, None])[:, :, 0]
+            rest = 1.0 - (k @ factor.u[:, :, None])[:, :, 0]
+            v = k @ factor.W.transpose(0, 2, 1)  # (n_samples, n, m)
+            var[:, rows] += (rest**2 - 1.0) / self.p[:, None] - np.einsum("snm,snm->sn", v, v)
         return mean, np.maximum(var, SMALLEST_VARIANCE)
 
     def gradients(self, X: Array, labels: Labels | None = None) -> tuple[Array, Array, Array, Array]:
@@ -81,8 +90,8 @@ class Posterior:
         mean, var = self.mean_var(X, labels)
         d_mean = np.zeros((*mean.shape, X.shape[1]))
         d_var = np.zeros_like(d_mean)
-        amplitude, _, _ = self.form.variances(self.theta)
-        w = self.form.weights(self.theta)
+        amplitude, _, _ = self.variances
+        w = self.weights
         for label, rows in self._by_branch(X, labels):
             factor = self.factors[label]
             k, s, columns = self._cross(factor, X[rows])
@@ -90,13 +99,13 @@ class Posterior:
             direction = 2.0 * difference if self.form.kernel.power == 2 else np.sign(difference)
             direction[:, :, self.form.is_categorical[columns]] = 0.0
             slope = self.form.kernel.slope(s) * amplitude[:, None, None]
-            rest = (1.0 - np.einsum("snm,sm->sn", k, factor.u)) / self.p[:, None]
-            for sample, L in enumerate(factor.L):
-                solved = backward(L, forward(L, k[sample].T)).T  # (n, m)
-                of_var = -2.0 * (solved + rest[sample][:, None] * factor.u[sample])
-                for target, weight in ((d_mean, factor.alpha[sample][None]), (d_var, of_var)):
-                    change = np.einsum("nm,nmc->nc", slope[sample] * weight, direction)
-                    target[sample, rows[:, None], columns] = change * w[sample, columns]
+            rest = (1.0 - (k @ factor.u[:, :, None])[:, :, 0]) / self.p[:, None]
+            solved = (k @ factor.W.transpose(0, 2, 1)) @ factor.W  # (n_samples, n, m)
+            of_var = -2.0 * (solved + rest[:, :, None] * factor.u[:, None, :])
+            at = np.ix_(np.arange(len(self.theta)), rows, columns)
+            for target, weight in ((d_mean, factor.alpha[:, None, :]), (d_var, of_var)):
+                change = np.einsum("snm,nmc->snc", slope * weight, direction, optimize=True)
+                target[at] = change * w[:, None, columns]
         return mean, var, d_mean, d_var
 
     def sample(self, X: Array, n: int, rng: np.random.Generator, labels: Labels | None = None) -> Array:
@@ -121,8 +130,8 @@ class Posterior:
         for label, rows in self._by_branch(X, labels):
             factor = self.factors[label]
             k = self._cross(factor, X[rows])[0][sample]
-            v = forward(factor.L[sample], k.T)
-            C[np.ix_(rows, rows)] -= v.T @ v
+            v = k @ factor.W[sample].T
+            C[np.ix_(rows, rows)] -= v @ v.T
             rest[rows] -= k @ factor.u[sample]
         return np.asarray(C + np.outer(rest, rest) / self.p[sample])
 
@@ -142,8 +151,8 @@ class Posterior:
         columns = np.flatnonzero(low != high)
         D = distances(X[:, columns], factor.X[:, columns], self.form.is_categorical[columns], self.form.kernel.power)
         shape = (len(self.theta), len(X), len(factor.X))
-        s = (self.form.weights(self.theta)[:, columns] @ D.reshape(len(columns), shape[1] * shape[2])).reshape(shape)
-        amplitude, _, offset = self.form.variances(self.theta)
+        s = (self.weights[:, columns] @ D.reshape(len(columns), shape[1] * shape[2])).reshape(shape)
+        amplitude, _, offset = self.variances
         k = self.form.kernel.profile(s)
         k *= amplitude[:, None, None]
         k += offset[:, None, None]
@@ -164,24 +173,21 @@ class Posterior:
         return replace(self, factors=factors, p=p)
 
     def _appended(self, old: Factor | None, x: Array) -> Factor:
-        """Add a row to the factor of every theta: l = L^-1 k, and the root of what is left."""
-        amplitude, noise, offset = self.form.variances(self.theta)
+        """Add a row to the factor of every theta: l = W k, and the root of what is left."""
+        amplitude, noise, offset = self.variances
         peak = (amplitude + offset) * (1.0 + JITTER) + noise
         if old is None:
-            roots = tuple(np.array([[np.sqrt(value)]]) for value in peak)
-            return Factor(x[None], roots, np.zeros((len(peak), 1)), 1.0 / peak[:, None])
+            return Factor(x[None], 1.0 / np.sqrt(peak)[:, None, None], np.zeros((len(peak), 1)), 1.0 / peak[:, None])
         k = self._cross(old, x[None])[0][:, 0]  # (n_samples, m)
-        m = len(old.X)
-        factors, us = [], []
-        for sample, L in enumerate(old.L):
-            row = forward(L, k[sample])
-            left = max(peak[sample] - row @ row, JITTER * peak[sample])
-            grown = np.zeros((m + 1, m + 1))
-            grown[:m, :m], grown[m, :m], grown[m, m] = L, row, np.sqrt(left)
-            factors.append(grown)
-            us.append(backward(grown, forward(grown, np.ones(m + 1))))
-        alpha = np.column_stack([old.alpha, np.zeros(len(peak))])
-        return Factor(np.concatenate([old.X, x[None]]), tuple(factors), alpha, np.array(us))
+        row = (old.W @ k[:, :, None])[:, :, 0]
+        left = np.sqrt(np.maximum(peak - np.einsum("sm,sm->s", row, row), JITTER * peak))
+        n, m = k.shape
+        W = np.zeros((n, m + 1, m + 1))
+        W[:, :m, :m], W[:, m, m] = old.W, 1.0 / left
+        W[:, m, :m] = -(row[:, None, :] @ old.W)[:, 0] / left[:, None]
+        u = (W.transpose(0, 2, 1) @ W.sum(axis=2)[:, :, None])[:, :, 0]
+        alpha = np.column_stack([old.alpha, np.zeros(n)])
+        return Factor(np.concatenate([old.X, x[None]]), W, alpha, u)
 
 
 def fitted(blocks: Blocks, posterior: Posterior) -> Array:
@@ -203,26 +209,26 @@ def condition(blocks: Blocks, theta: Array) -> Posterior:
     p = a + 1.0 / MEAN_VARIANCE
     mean = c / p
     factors = {
-        block.label: Factor(block.X, L, z - mean[:, None] * u, u)
-        for block, (L, z, u) in zip(blocks.blocks, solved.values(), strict=True)
+        block.label: Factor(block.X, W, z - mean[:, None] * u, u)
+        for block, (W, z, u) in zip(blocks.blocks, solved.values(), strict=True)
     }
     return Posterior(blocks.form, theta, factors, mean, p)
 
 
-def _solve(form: Form, block: Block, theta: Array) -> tuple[tuple[Array, ...], Array, Array]:
-    """Return the factors of a block, K^-1 y and K^-1 1."""
+def _solve(form: Form, block: Block, theta: Array) -> tuple[Array, Array, Array]:
+    """Return the inverse factors of a block, K^-1 y and K^-1 1."""
     m = len(block)
     right = np.column_stack([block.y, np.ones(m)])
-    factors: list[Array] = []
+    W = np.empty((len(theta), m, m))
     solved = np.empty((len(theta), m, 2))
     at_once = max(1, MOST_ENTRIES // (m * m))
     for first in range(0, len(theta), at_once):
         K, _ = block.covariances(form, theta[first : first + at_once])
-        for matrix in K:
+        for sample, matrix in enumerate(K, start=first):
             L = _safe_cholesky(matrix)
-            solved[len(factors)] = backward(L, forward(L, right))
-            factors.append(L)
-    return tuple(factors), solved[:, :, 0], solved[:, :, 1]
+            solved[sample] = backward(L, forward(L, right))
+            W[sample] = inverse_factor(L)
+    return W, solved[:, :, 0], solved[:, :, 1]
 
 
 def _safe_cholesky(K: Array) -> Array:

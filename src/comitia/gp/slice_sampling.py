@@ -110,16 +110,22 @@ def references(gaussian: Gaussian, groups: Sequence[Indices]) -> list[Reference]
 def sample_theta(
     blocks: Blocks, prior: JointPrior, gaussian: Gaussian, n: int, n_sweeps: int, rng: np.random.Generator
 ) -> Array:
-    """Draw `n` theta from p(theta | X, y), each the end of its own chain.  # (n, n_theta)."""
+    """Draw `n` theta from p(theta | X, y), each the end of its own chain.  # (n, n_theta).
+
+    Without a sweep they are draws of the Gaussian itself.
+    """
     free = blocks.form.free
     root = np.linalg.cholesky(gaussian.covariance[np.ix_(free, free)])
     theta = np.repeat(gaussian.centre[None], n, axis=0)
     theta[:, free] += rng.standard_normal((n, len(free))) @ root.T
+    if not n_sweeps:
+        return theta
     terms = blocks.all_terms(theta)
     log_density = blocks.log_likelihood(terms) + prior.log(theta)
     groups = blocks.groups()
+    gaussians = references(gaussian, [positions for positions, _ in groups])
     for _ in range(n_sweeps):
-        for (positions, touched), reference in zip(groups, references(gaussian, [g for g, _ in groups]), strict=True):
+        for (positions, touched), reference in zip(groups, gaussians, strict=True):
 
             def evaluate(
                 candidate: Array, chains: Indices, touched: list[int] = touched, terms: Array = terms

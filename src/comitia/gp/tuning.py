@@ -9,13 +9,15 @@ from numpy.typing import NDArray
 
 from comitia.gp.blocks import Blocks
 from comitia.gp.priors import JointPrior
-from comitia.gp.theta import MOST, NOISE
+from comitia.gp.theta import MOST, N_GLOBAL, NOISE
 
 Array = NDArray[np.float64]
 
 MOST_ITERATIONS = 40
 LEAST_NOISE = np.log(1e-4)
 """MAP keeps the noise above this: below it changes nothing but the condition of matrices."""
+SHORTER, LITTLE_NOISE = 1.5, np.log(0.01)
+"""The second start: length scales shorter than the prior's by this much in the logarithm, and its noise."""
 DIFFERENCE = 1e-3
 """Step of the finite differences that turn gradients into a Hessian."""
 LEAST_PRECISION = 0.3
@@ -39,7 +41,11 @@ def log_posterior(blocks: Blocks, prior: JointPrior, theta: Array) -> tuple[floa
 
 
 def maximum_a_posteriori(blocks: Blocks, prior: JointPrior) -> Array:
-    """Return the theta at which L-BFGS ends that begins at the prior's: a function of its arguments alone."""
+    """Return the best theta at which L-BFGS ends: a function of its arguments alone.
+
+    It begins twice: at the prior's centre, and with short length scales and little noise. The likelihood often has two
+    maxima, one of which takes everything for noise.
+    """
     from scipy.optimize import minimize
 
     free = blocks.form.free
@@ -51,12 +57,17 @@ def maximum_a_posteriori(blocks: Blocks, prior: JointPrior) -> Array:
         value, gradient = log_posterior(blocks, prior, theta)
         return (-value, -gradient[free]) if np.isfinite(value) else (1e25, np.zeros(len(free)))
 
+    wiggly = start.copy()
+    wiggly[N_GLOBAL:] -= SHORTER
+    wiggly[NOISE] = LITTLE_NOISE
     bounds = [(LEAST_NOISE if j == NOISE else -MOST / 2, MOST / 2) for j in free.tolist()]
-    result = minimize(
-        negative, start[free], jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": MOST_ITERATIONS}
-    )
+    options = {"maxiter": MOST_ITERATIONS}
+    ends = [
+        minimize(negative, begin[free], jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+        for begin in (start, wiggly)
+    ]
     found = start.copy()
-    found[free] = result.x
+    found[free] = min(ends, key=lambda end: float(end.fun)).x
     return found
 
 
@@ -64,12 +75,12 @@ def gaussian_around(blocks: Blocks, prior: JointPrior, centre: Array) -> Gaussia
     """Approximate the posterior of theta by a Gaussian, from the curvature at its maximum."""
     free = blocks.form.free
     H = np.empty((len(free), len(free)))
+    _, here = log_posterior(blocks, prior, centre)
     for row, j in enumerate(free.tolist()):
         step = np.zeros(len(centre))
         step[j] = DIFFERENCE
-        _, above = log_posterior(blocks, prior, centre + step)
-        _, below = log_posterior(blocks, prior, centre - step)
-        H[row] = (below[free] - above[free]) / (2 * DIFFERENCE)
+        _, there = log_posterior(blocks, prior, centre + step)
+        H[row] = (here[free] - there[free]) / DIFFERENCE
     values, vectors = np.linalg.eigh(0.5 * (H + H.T))
     variances = 1.0 / np.maximum(values, LEAST_PRECISION)
     covariance = np.zeros((len(centre), len(centre)))

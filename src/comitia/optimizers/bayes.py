@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from comitia.history import History
 from comitia.optimizers.belief import Array, Belief, Maximiser, Surrogate
 from comitia.optimizers.maximise import LocalSearch
+from comitia.optimizers.per_second import PerSecond, log_seconds
 from comitia.optimizers.process import GaussianProcess
 from comitia.optimizers.sobol import Sobol
 from comitia.optimizers.unseen import Unseen
@@ -34,6 +35,8 @@ class Bayes:
     maximiser : Maximiser
     n_initial : int
         Sobol points before the first model.
+    clock : callable (space) -> Surrogate, optional
+        Learns how long trials take; then what counts is expected improvement per second.
     """
 
     needs_generations = False
@@ -45,11 +48,13 @@ class Bayes:
         surrogate: Callable[[Space], Surrogate] = GaussianProcess,
         maximiser: Maximiser = LocalSearch(),  # noqa: B008 - frozen
         n_initial: int = 5,
+        clock: Callable[[Space], Surrogate] | None = None,
     ) -> None:
         self._space = space
         self._surrogate = surrogate(space)
         self._maximiser = maximiser
         self._n_initial = n_initial
+        self._clock = None if clock is None else clock(space)
         self._initial = Sobol(space)
 
     def ask(self, history: History, values: NDArray[np.float64], n: int, seeds: Seeds) -> Sequence[Ask]:
@@ -61,6 +66,9 @@ class Bayes:
             return []
         X = history.X[history.finished]
         belief = self._surrogate.belief(X, values, len(history), seeds)
+        if self._clock is not None:
+            seconds = log_seconds(history)
+            belief = PerSecond(belief, self._clock.belief(X, seconds, len(history), seeds), float(seconds.std()))
         if history.n_pending:
             belief = belief.believe(np.array([trial.x for trial in history.pending]))
         tried = X[np.argsort(values, kind="stable")[:N_TRIED]]

@@ -59,12 +59,16 @@ class LocalSearch:
         Steps of reals in the encoded range, one search after the other; T has one fixed step.
     n_fine : int
         Ends of the first search from which those with the other steps go on, the best ones.
+    by_branch : bool
+        Start in different branches and stay in them, instead of changing branches on the way: what makes a branch a
+        good one is rarely what makes its neighbour one.
     """
 
     n_candidates: int = 250
     n_starts: int = 8
     steps: tuple[float, ...] = (0.1,)
     n_fine: int = 3
+    by_branch: bool = False
 
     def __call__(self, belief: Belief, space: Space, tried: Array, rng: np.random.Generator) -> Array:
         """See `Maximiser`."""
@@ -72,27 +76,35 @@ class LocalSearch:
         scores = belief.score(X)
         if space.all is not None and len(X) == len(space.all):
             return ranked(X, scores)
-        good = np.argsort(-scores, kind="stable")[: self.n_starts]
+        good = np.argsort(-scores, kind="stable")
+        if self.by_branch:
+            good = good[np.sort(np.unique(space.branches(X)[good], return_index=True)[1])]
+        good = good[: self.n_starts]
         starts = space.impute(np.concatenate([X[good], tried[: self.n_starts]]))
         at = np.concatenate([scores[good], belief.score(tried[: self.n_starts])]) if len(tried) else scores[good]
         starts, at = distinct(starts, at)
-        ends, values = climb(belief, space, starts, at, self.steps[0])
+        ends, values = climb(belief, space, starts, at, self.steps[0], stays=self.by_branch)
         for step in self.steps[1:]:
             best = np.argsort(-values, kind="stable")[: self.n_fine]
-            fine, better = climb(belief, space, ends[best], values[best], step)
+            fine, better = climb(belief, space, ends[best], values[best], step, stays=self.by_branch)
             ends, values = np.concatenate([fine, ends]), np.concatenate([better, values])
         return ranked(np.concatenate([ends, X]), np.concatenate([values, scores]))
 
 
-def climb(belief: Belief, space: Space, X: Array, scores: Array, step: float) -> tuple[Array, Array]:
+def climb(
+    belief: Belief, space: Space, X: Array, scores: Array, step: float, *, stays: bool = False
+) -> tuple[Array, Array]:
     """Move every row to its best neighbour while it gains by it; return where they ended and the scores there.
 
-    Rows that meet go on as one.
+    Rows that meet go on as one. With `stays` no row leaves its branch.
     """
     X, scores = X.copy(), scores.copy()
     walking = np.arange(len(X))
     for _ in range(MOST_STEPS):
         neighbours, origin = space.neighbours(X[walking], step=step)
+        if stays:
+            same = space.branches(neighbours) == space.branches(X[walking])[origin]
+            neighbours, origin = neighbours[same], origin[same]
         if not len(neighbours):
             break
         best, values = best_of_each(neighbours, origin, belief.score(neighbours), len(walking))
@@ -123,6 +135,63 @@ def best_of_each(X: Array, origin: NDArray[np.intp], scores: Array, n: int) -> t
 def first_of_equals(X: Array) -> NDArray[np.intp]:
     """Return where each different row appears first: two walkers that met need one pair of legs."""
     return np.sort(np.unique(X, axis=0, return_index=True)[1])
+
+
+@dataclass(frozen=True)
+class Perturbations:
+    """Random candidates, then rounds of ever smaller random changes around the best of several branches.
+
+    A handful of calls of the model in all, whatever the number of hyperparameters and however fine their steps: what
+    one-exchange search needs forty of to cross an integer's range.
+
+    Parameters
+    ----------
+    n_candidates : int
+        Random configurations; the best of each branch is a start.
+    n_starts : int
+        How many of those, and as many of the best trials.
+    n_children : int
+        Changed copies of each start in a round; the best of them and the start goes on.
+    scales : tuple of float
+        Standard deviation of a changed number in each round, in the encoded range.
+    """
+
+    n_candidates: int = 400
+    n_starts: int = 6
+    n_children: int = 20
+    scales: tuple[float, ...] = (0.2, 0.1, 0.05, 0.02, 0.01)
+
+    def __call__(self, belief: Belief, space: Space, tried: Array, rng: np.random.Generator) -> Array:
+        """See `Maximiser`."""
+        X = some(space, self.n_candidates, rng)
+        scores = belief.score(X)
+        if space.all is not None and len(X) == len(space.all):
+            return ranked(X, scores)
+        good = np.argsort(-scores, kind="stable")
+        good = good[np.sort(np.unique(space.branches(X)[good], return_index=True)[1])][: self.n_starts]
+        tried = tried[: self.n_starts]
+        ends = space.impute(np.concatenate([X[good], tried]))
+        values = np.concatenate([scores[good], belief.score(tried)]) if len(tried) else scores[good]
+        for scale in self.scales:
+            children, origin = perturbed(space, ends, self.n_children, scale, rng)
+            best, better = best_of_each(children, origin, belief.score(children), len(ends))
+            gains = better > values
+            ends, values = np.where(gains[:, None], best, ends), np.where(gains, better, values)
+        return ranked(np.concatenate([ends, X]), np.concatenate([values, scores]))
+
+
+def perturbed(space: Space, X: Array, n: int, scale: float, rng: np.random.Generator) -> tuple[Array, NDArray[np.intp]]:
+    """Return `n` changed copies of each row that are allowed, and the row each comes from.
+
+    About half of a row's active numbers move, and one in ten of its categories is drawn anew.
+    """
+    origin = np.repeat(np.arange(len(X)), n)
+    rows = X[origin]
+    moves = np.where(space.is_categorical, 0.1, 0.5) > rng.random(rows.shape)
+    drawn = np.where(space.is_categorical, rng.random(rows.shape), rows + scale * rng.standard_normal(rows.shape))
+    rows = space.impute(space.snap(np.where(moves & space.active(rows), drawn, rows)))
+    allowed = space.is_allowed(rows)
+    return rows[allowed], origin[allowed]
 
 
 @dataclass(frozen=True)

@@ -139,18 +139,19 @@ class GaussianProcess:
         rows, labels = self.view(X)
         z = self._outputs(y)
         blocks = Blocks(self._form, rows, z, labels)
-        posterior = condition(blocks, self.theta(rows, labels, y, number, seeds))
+        posterior = condition(blocks, self._theta(blocks, rows, labels, y, seeds("theta", number)))
         best = fitted(blocks, posterior).min(axis=1, keepdims=True)
         return ProcessBelief(self.view, posterior, best, self._acquisition)
 
-    def theta(self, rows: Array, labels: Labels, y: Array, number: int, seeds: Seeds) -> Array:
+    def _theta(self, blocks: Blocks, rows: Array, labels: Labels, y: Array, rng: np.random.Generator) -> Array:
         """Return samples of theta, or its most probable value.  # (n_samples, n_theta)."""
         samples = self._n_samples > 0 and (self._map_from is None or len(y) < self._map_from)
         gaussian = self._gaussian(rows, labels, y, samples)
         if not samples:
             return gaussian.centre[None]
-        blocks, prior = self._data(rows, labels, y)
-        rng = seeds("theta", number)
+        if len(y) > MOST_TUNED:
+            blocks = self._some(rows, labels, y)
+        prior = JointPrior(self._priors, blocks.n_shared)
         return sample_theta(blocks, prior, gaussian, self._n_samples, self._n_sweeps, rng)
 
     def _gaussian(self, rows: Array, labels: Labels, y: Array, needs_spread: bool) -> Gaussian:
@@ -158,13 +159,14 @@ class GaussianProcess:
         n = last_checkpoint(y)
         key = rows[:n].tobytes() + np.asarray(y[:n]).tobytes() + bytes([needs_spread])
         if self._tuned is None or self._tuned[0] != key:
-            blocks, prior = self._data(rows[:n], labels[:n], y[:n])
+            blocks = self._some(rows[:n], labels[:n], y[:n])
+            prior = JointPrior(self._priors, blocks.n_shared)
             centre = maximum_a_posteriori(blocks, prior)
             found = gaussian_around(blocks, prior, centre) if needs_spread else Gaussian(centre, np.empty((0, 0)))
             self._tuned = key, found
         return self._tuned[1]
 
-    def _data(self, rows: Array, labels: Labels, y: Array) -> tuple[Blocks, JointPrior]:
+    def _some(self, rows: Array, labels: Labels, y: Array) -> Blocks:
         """Return the observations that theta is inferred from."""
         z = self._outputs(y)
         if len(y) > MOST_TUNED:
@@ -172,8 +174,7 @@ class GaussianProcess:
             even = np.linspace(0, len(y) - 1, MOST_TUNED - len(good)).astype(np.intp)
             some = np.unique(np.concatenate([good, even]))
             rows, labels, z = rows[some], labels[some], z[some]
-        blocks = Blocks(self._form, rows, z, labels)
-        return blocks, JointPrior(self._priors, blocks.n_shared)
+        return Blocks(self._form, rows, z, labels)
 
 
 def last_checkpoint(y: Array) -> int:

@@ -1,0 +1,47 @@
+"""What a model sees of observations is finite, whatever came."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from comitia.gp.outputs import clipped, clipped_log, standardise
+
+BAD: dict[str, list[float]] = {
+    "none": [],
+    "one": [3.0],
+    "constant": [0.1] * 5,
+    "zeros": [0.0] * 3,
+    "huge": [1e300, -1e300, 1e308, 0.0],
+    "tiny": [1e-320, 2e-320, 0.0],
+    "infinite": [np.inf, -np.inf, 1.0, 2.0, np.nan],
+    "nothing finite": [np.inf, np.nan],
+    "outlier": [0.1, 0.2, 0.15, 1e6],
+    "almost constant": [1.0, 1.0 + 1e-15, 1.0],
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize("outputs", [standardise, clipped, clipped_log])
+@pytest.mark.filterwarnings("error")
+def test_is_finite_and_small_whatever_came(outputs: Callable[[Any], Any], name: str) -> None:
+    found = outputs(np.array(BAD[name]))
+    assert found.shape == (len(BAD[name]),)
+    assert np.isfinite(found).all()
+    assert (np.abs(found) <= 10).all()
+
+
+@pytest.mark.parametrize("outputs", [standardise, clipped, clipped_log])
+def test_keeps_the_order(outputs: Callable[[Any], Any]) -> None:
+    y = np.random.default_rng(0).exponential(size=50)
+    order = np.argsort(y)
+    assert (np.diff(outputs(y)[order]) >= 0).all()
+    assert outputs(y).std() == pytest.approx(1)
+    assert abs(outputs(y).mean()) < 1e-12
+
+
+def test_an_outlier_does_not_flatten_what_lies_among_the_good() -> None:
+    y = np.append(np.linspace(0, 1, 20), 1e6)
+    assert np.ptp(standardise(y)[:20]) < 1e-4
+    assert np.ptp(clipped(y)[:20]) > 1
