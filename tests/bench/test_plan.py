@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from comitia.bench.contestants import PLANNED, PLANNED_SPACES, missing_of
+from comitia.bench.peers.registry import PEERS
 from comitia.bench.plan import make_experiment, read_experiment
 from comitia.errors import ComitiaError, ExperimentError, UnknownName
 from comitia.methods import METHODS
@@ -34,6 +35,7 @@ def test_scale_shrinks_problems_repetitions_and_budget_together() -> None:
     assert (scaled.problems, scaled.repetitions, scaled.budget.n_trials) == (("d",), 3, 25)
     assert make_experiment(GOOD, "e").scaled(0.01).budget.n_trials == 10
     assert make_experiment(GOOD, "e").scaled(1.0).scale == 1.0
+    assert make_experiment({**GOOD, "average_last": 15}, "e").scaled(0.1).average_last == 2
     with pytest.raises(ExperimentError, match=r"\(0, 1\]"):
         make_experiment(GOOD, "e").scaled(1.5)
 
@@ -63,6 +65,17 @@ def test_adding_methods_problems_or_repetitions_keeps_the_protocol() -> None:
         ({"budget": 3}, "section"),
         ({"refit": False}, "refit"),
         ({"budget": {"n_trials": -1}}, "n_trials"),
+        ({"budget": {}}, "budget"),
+        ({"refit": "false"}, "true or false"),
+        ({"loss": "zero_one"}, "zero-one"),
+        ({"loss": 3}, "loss"),
+        ({"title": 3}, "title"),
+        ({"selection_split": 7}, "selection_split"),
+        ({"selection_split": 7.0}, "selection_split"),
+        ({"method_cv": {"rss": 3}}, "rs"),
+        ({"validation": [{"name": "a", "cv": 3}, {"name": "a", "cv": 5}]}, "different names"),
+        ({"refit": False, "validation": [{"cv": 0.3}], "method_cv": {"rs": 3}}, "refit"),
+        ({"average_last": 101}, "average_last"),
     ],
 )
 def test_a_wrong_file_is_a_clear_error(change: dict[str, Any], message: str) -> None:
@@ -88,7 +101,7 @@ def test_a_file_that_is_not_there_or_not_toml_is_a_clear_error(tmp_path: Path) -
 def test_every_experiment_of_the_repository_is_read_and_knows_its_methods(path: Path) -> None:
     experiment = read_experiment(path)
     missing = missing_of(experiment.methods, experiment.spaces)
-    assert set(missing) <= {*PLANNED, *PLANNED_SPACES}
+    assert set(missing) <= {*PLANNED, *PLANNED_SPACES, *PEERS}
     assert experiment.cells()
 
 

@@ -68,7 +68,7 @@ def test_a_pool_is_saved_and_read_again(pool: Pool, path: Path) -> None:
     assert "config" in pq.read_schema(path).names
 
 
-@pytest.mark.parametrize("method", ["rs", "sobol", "grid"])
+@pytest.mark.parametrize("method", ["rs", "sobol"])
 def test_a_method_tries_every_tabulated_configuration_once_and_then_stops(path: Path, pool: Pool, method: str) -> None:
     rows = run_cell(job(path, method, n_trials=10 * N))
     assert [row["iteration"] for row in rows] == list(range(1, len(pool) + 1))
@@ -112,6 +112,8 @@ def test_methods_that_draw_their_own_splits_are_refused(pool: Pool) -> None:
     reshuffled = Method("own-r", RandomSearch, "x", goal=MeanLoss(), is_reshuffled=True)
     with pytest.raises(ExperimentError, match="splits of its own"):
         PoolArena(pool, reshuffled)
+    with pytest.raises(ExperimentError, match="rs or sobol"):
+        PoolArena(pool, get_method("grid"))
 
 
 def test_a_pool_that_was_interrupted_goes_on(tmp_path: Path) -> None:

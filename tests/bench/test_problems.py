@@ -147,13 +147,17 @@ def test_coco_problems_are_reals_and_integers() -> None:
     assert [type(value) for value in config.values()] == [int, int, int, int, float]
     with pytest.raises(ExperimentError, match="coco:SUITE"):
         make_black_box("coco:bbob/1")
+    for wrong in ("coco:bbob/f99/d2/i1", "coco:bbob/f1/d7/i1", "coco:bbob/f1/d2/i99"):
+        with pytest.raises(ExperimentError, match="problem of the suite"):
+            make_black_box(wrong)
 
 
 def test_tuning_tables_are_noisy_functions_with_a_mean() -> None:
     problem = make_black_box("hpo:hpobench/car")
     [config] = problem.space.decode(problem.space.sample(1, np.random.default_rng(3)))
-    drawn = {problem.function(config) for _ in range(40)}
-    assert len(drawn) > 1
-    assert problem.truth(config) == pytest.approx(np.mean(sorted(drawn)))
+    drawn = [problem.function(config) for _ in range(400)]
+    assert len(set(drawn)) > 1
+    assert problem.truth(config) == problem.truth(config)
+    assert abs(problem.truth(config) - np.mean(drawn)) < 4 * np.std(drawn) / np.sqrt(200)
     with pytest.raises(UnknownName, match="car"):
         make_black_box("hpo:hpobench/cra")

@@ -162,6 +162,41 @@ def test_the_last_iterations_are_averaged_where_the_protocol_says_so() -> None:
     assert row[row["validation"] == "5-fold"]["test_loss"].item() == pytest.approx(expected)
 
 
+def test_the_last_iterations_are_iterations_not_tests() -> None:
+    frame = some_rows(2, 1)
+    frame.loc[frame["iteration"] % 5 != 0, "test_loss"] = np.nan
+    frame["test_loss"] = frame["test_loss"].where(frame["iteration"] != 5, 99.0)
+    final = Results(frame, {**PROTOCOL, "average_last": 15}).final
+    assert final["test_loss"].max() < 1
+
+
+def test_curves_are_of_the_repetitions_that_the_tables_compare() -> None:
+    frame = some_rows(3, 2)
+    is_extra = (frame["method"] == "rs") & (frame["repetition"] == 1)
+    frame.loc[is_extra, "test_loss"] = 0.9
+    frame = frame[~((frame["method"] == "grid") & (frame["repetition"] == 1))]
+    results = Results(frame, PROTOCOL)
+    paired = results.paired(results.settings[0])
+    np.testing.assert_allclose(results.curves(paired, "iteration", np.array([20.0]))[:, :, 0], paired.errors)
+
+
+def test_a_method_with_few_problems_is_left_out_and_named(results: Results) -> None:
+    frame = some_rows()
+    few = frame[(frame["method"] != "grid") | (frame["problem"] == "set0")]
+    part = Results(few, PROTOCOL)
+    paired = part.paired(part.settings[0])
+    assert len(paired.problems) == 9
+    assert paired.methods_left_out == ["grid"]
+    assert any("grid" in remark for remark in remarks_of(part))
+
+
+def test_losses_of_any_size_are_compared_relative_to_their_dataset() -> None:
+    frame = some_rows(8, 1, 1).assign(loss="squared-error")
+    large = frame.assign(test_loss=np.where(frame["problem"] == "set0", frame["test_loss"] * 1e6, frame["test_loss"]))
+    small_table, large_table = (next(tb.wilcoxon(Results(f, PROTOCOL))) for f in (frame, large))
+    assert small_table.rows == large_table.rows
+
+
 def test_curves_carry_values_forward(results: Results) -> None:
     paired = results.paired(results.settings[0])
     values = results.curves(paired, "seconds", np.array([0.0, 0.115, 1e9]))

@@ -1,6 +1,7 @@
 """Rows: a cell is there wholly or not at all, once, in a file that other tools read."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -105,6 +106,68 @@ def test_a_journal_that_was_merged_but_not_emptied_doubles_nothing(tmp_path: Pat
     with RowsFile(path, PROTOCOL):
         pass
     assert len(pd.read_parquet(path)) == 3
+
+
+def test_a_merge_while_rows_are_read_hides_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from comitia.bench import rows as module
+
+    path = tmp_path / "rows.parquet"
+    with RowsFile(path, PROTOCOL) as file:
+        file.append(cell(), rows())
+        read = module._read_journal
+
+        def read_and_merge(journal: Path) -> Any:
+            found = read(journal)
+            file.merge()
+            return found
+
+        monkeypatch.setattr(module, "_read_journal", read_and_merge)
+        assert len(read_rows(path)[0]) == 3
+
+
+def test_a_journal_without_its_file_is_not_taken_over(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    file = RowsFile(path, PROTOCOL)
+    file.append(cell(), rows())
+    left = journal_of(path).read_bytes()
+    file.close()
+    path.unlink()
+    journal_of(path).write_bytes(left)
+    with RowsFile(path, {**PROTOCOL, "budget": {"n_trials": 999}}) as again:
+        assert not again.keys
+
+
+def test_what_is_only_shown_may_change(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    with RowsFile(path, PROTOCOL) as file:
+        file.append(cell(), rows())
+    with RowsFile(path, {**PROTOCOL, "title": "better"}):
+        pass
+    assert read_rows(path)[1]["title"] == "better"
+    assert len(read_rows(path)[0]) == 3
+
+
+def test_a_full_disk_keeps_what_was_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "rows.parquet"
+    file = RowsFile(path, PROTOCOL)
+    file.append(cell(), rows())
+    write = os.write
+    written: list[int] = []
+
+    def short(descriptor: int, data: bytes) -> int:
+        """Take a piece, then no more."""
+        if written:
+            raise OSError(28, "No space left on device")
+        written.append(write(descriptor, data[:20]))
+        return written[0]
+
+    monkeypatch.setattr(os, "write", short)
+    with pytest.raises(ExperimentError, match="No space"):
+        file.append(cell("grid"), rows())
+    monkeypatch.setattr(os, "write", write)
+    file.append(cell("sobol"), rows())
+    file.close()
+    assert read_rows(path)[0]["method"].unique().tolist() == ["rs", "sobol"]
 
 
 def test_two_writers_of_one_file_are_refused(tmp_path: Path) -> None:

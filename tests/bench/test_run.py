@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from comitia.bench.plan import Cell, make_experiment
@@ -86,6 +87,33 @@ def test_tests_can_be_rare_and_the_last_is_always_there(folder: Path) -> None:
 
 def test_a_method_may_be_judged_in_another_way(folder: Path) -> None:
     assert one(folder, method_cv={"rs": 4})[-1]["n_evaluations"] == 20
+
+
+def test_systems_see_no_more_rows_than_the_limit(folder: Path) -> None:
+    [row] = one(folder, "default-forest", split={"test": 0.3, "most_train_rows": 30})
+    assert row["n_rows"] == 30
+
+
+def test_a_number_missing_only_among_the_test_rows_is_filled_in(folder: Path, tmp_path: Path) -> None:
+    table = pd.read_parquet(folder / "plain.parquet")
+    table.loc[0, "a"] = np.nan
+    table.to_parquet(tmp_path / "plain.parquet")
+    (tmp_path / "index.csv").write_text("name,task\nplain,binary\n")
+    experiment = make_experiment({**BASE, "methods": ["rs"], "repetitions": 6, "budget": {"n_trials": 2}}, "e")
+    for cell in experiment.cells():
+        assert math.isfinite(run_cell(Job(experiment, cell, tmp_path))[-1]["test_loss"])
+
+
+def test_a_selection_that_fails_costs_a_test_not_the_cell(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from comitia.selection import Argmin
+
+    def members(self: Any, history: Any, seeds: Any) -> Any:
+        raise np.linalg.LinAlgError("not positive definite")
+
+    monkeypatch.setattr(Argmin, "members", members)
+    rows = one(folder)
+    assert len(rows) == 5
+    assert "selection: LinAlgError" in rows[-1]["error"]
 
 
 def test_a_cell_that_fails_is_one_row_with_its_error(folder: Path) -> None:

@@ -23,6 +23,9 @@ from comitia.seeds import Seeds
 from comitia.space import Config, Space
 from comitia.spaces import get_space
 
+MOST_ANSWERS = 256
+"""Configurations whose test answers are kept, so that a committee's members are not fitted again and again."""
+
 
 class Score(NamedTuple):
     """How good something was on rows that the search never saw."""
@@ -107,7 +110,8 @@ class TableArena:
         self.n_rows = len(draw.y_train)
         loss = experiment.loss or default_loss(problem.task)
         most = experiment.split.most_train_rows
-        build = WithImputer(learner.build) if np.isnan(draw.X_train).any() else learner.build
+        has_missing = np.isnan(draw.X_train).any() or np.isnan(draw.X_test).any()
+        build = WithImputer(learner.build) if has_missing else learner.build
         validation = make_validation(
             experiment.cv_of(cell),
             draw.y_train,
@@ -176,6 +180,8 @@ class Tester:
         if key not in self.answers:
             loss = self.evaluator.loss
             wants = not isinstance(loss, Scorer) and loss.needs_probabilities
+            if len(self.answers) >= MOST_ANSWERS:
+                del self.answers[next(iter(self.answers))]
             with quiet():
                 self.answers[key] = self.evaluator.answer(self.fitted(member, seeds), self.draw.X_test, wants)
         return np.asarray(self.answers[key])

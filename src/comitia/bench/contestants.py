@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from comitia.bench.peers.environments import is_built
 from comitia.bench.peers.registry import PEERS, Peer
 from comitia.bench.plan import OWN_SPACE
 from comitia.bench.systems import SYSTEMS, System
@@ -38,7 +39,10 @@ def find_contestant(name: str) -> Contestant:
 
 
 def missing_of(methods: Iterable[str], spaces: Iterable[str]) -> list[str]:
-    """Return the methods and spaces of the papers that have not landed; raise for names that nobody knows."""
+    """Return the methods and spaces that cannot be run here; raise for names that nobody knows.
+
+    Those are rows of the papers that have not landed, and other tools that are not installed.
+    """
     missing = [name for name in spaces if name in PLANNED_SPACES and name not in SPACES]
     for name in spaces:
         if name not in missing and name != OWN_SPACE and name not in SPACES:
@@ -46,6 +50,8 @@ def missing_of(methods: Iterable[str], spaces: Iterable[str]) -> list[str]:
     for name in methods:
         if name in PLANNED and name not in METHODS:
             missing.append(name)
-        else:
-            find_contestant(name)
+            continue
+        contestant = find_contestant(name)
+        if isinstance(contestant, Peer) and contestant.environment and not is_built(contestant.environment):
+            missing.append(name)
     return missing

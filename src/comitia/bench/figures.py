@@ -61,22 +61,23 @@ def make_figures(results: Results) -> Iterator[tuple[str, str, Figure]]:
 
 def svg(figure: Figure) -> str:
     """Return a figure as SVG text without a header."""
+    import matplotlib as mpl
+
     buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", bbox_inches="tight")
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "comitia"}):  # text as text, the same each time
+        figure.savefig(buffer, format="svg", bbox_inches="tight", metadata={"Date": None})
     text = buffer.getvalue()
     return text[text.index("<svg") :]
 
 
 def _new(width: float, height: float) -> Figure:
     try:
-        import matplotlib as mpl
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ExperimentError(
             "Figures need matplotlib. It is not installed. Install it: pip install 'comitia[bench]'."
         ) from error
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "comitia"}):
-        return Figure(figsize=(width, height), layout="constrained")
+    return Figure(figsize=(width, height), layout="constrained")
 
 
 def _axes(axes: Any, *, x: str = "", y: str = "") -> Any:
@@ -185,12 +186,10 @@ def ranks_by_size(results: Results, paired: Paired) -> Figure:
 def _choices(results: Results, paired: Paired) -> tuple[str, Any]:
     """Return the best method and how often it chose each learner on each dataset."""
     method = paired.methods[int(st.mean_ranks(paired.errors).argmin())]
-    final = results.final
-    part = final[(final["space"] == paired.setting.space) & (final["validation"] == paired.setting.validation)]
-    part = part[(part["method"] == method) & part["problem"].isin(paired.problems)]
-    counts = (
-        part.assign(learner=part["learner"].fillna("")).groupby(["problem", "learner"]).size().unstack(fill_value=0)
-    )
+    part = results.cells_of(paired)
+    part = part[part["method"] == method]
+    chosen = part.assign(learner=part["learner"].fillna("")).groupby(["problem", "learner"]).size()
+    counts = chosen.unstack(fill_value=0)
     return method, counts.reindex(paired.problems, fill_value=0)
 
 

@@ -77,6 +77,14 @@ def remarks_of(results: Results) -> list[str]:
             f"{len(results.failures)} cells failed and are left out; the first: {first['method']} on "
             f"{first['problem']}, {first['error']}"
         )
+    for paired in map(results.paired, results.settings):
+        label = paired.setting.label(results.settings)
+        of = f" ({label})" if label else ""
+        if paired.methods_left_out:
+            names = ", ".join(paired.methods_left_out)
+            remarks.append(f"Left out{of}: {names} have fewer than half of the problems; run the experiment again.")
+        if paired.n_left_out:
+            remarks.append(f"{paired.n_left_out} problems are left out{of}: some method has no result there.")
     if results.rows["versions"].nunique() > 1:
         remarks.append("Cells were run with different versions of the packages; see above.")
     n_untested = int(results.final["test_loss"].isna().sum())
@@ -102,8 +110,8 @@ def _page(title: str, facts: list[str], remarks: list[str], tables: list[Table],
 
 
 def _markdown(title: str, facts: list[str], remarks: list[str], tables: list[Table], drawn: list[Any]) -> str:
-    parts = [f"# {title}", "", *(f"{fact}  " for fact in facts), ""]
-    parts += [f"> {remark}\n" for remark in remarks]
+    parts = [f"# {html.escape(title)}", "", *(f"{html.escape(fact)}  " for fact in facts), ""]
+    parts += [f"> {html.escape(remark)}\n" for remark in remarks]
     parts += [markdown(table) for table in tables]
     parts += [f"![{caption}](figures/{name}.svg)\n\n{caption}\n" for name, caption, _ in drawn]
     return "\n".join(parts)

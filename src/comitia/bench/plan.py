@@ -14,6 +14,7 @@ from typing import Any
 
 from comitia.budget import Budget
 from comitia.errors import ExperimentError, UnknownName
+from comitia.scoring import make_loss
 
 TABLES = ("summary", "wins", "errors", "wilcoxon", "win-frequency", "quartiles", "measures")
 """Layouts of the papers that a report can have; see `bench/tables.py`."""
@@ -144,6 +145,7 @@ class Experiment:
             problems=tuple(name for name in self.problems if name in kept),
             repetitions=_share(self.repetitions, scale),
             budget=budget,
+            average_last=_share(self.average_last, scale),
             scale=scale,
         )
 
@@ -217,6 +219,8 @@ def make_experiment(content: dict[str, Any], name: str) -> Experiment:
     for table in parts.get("tables", ()):
         if table not in TABLES:
             raise UnknownName("table", table, TABLES)
+    if not _section(content, "budget"):
+        raise ExperimentError(f"An experiment must have a [budget]. {name!r} has none. Add n_trials or time_limit.")
     parts["budget"] = Budget(**_section(content, "budget"))
     parts["split"] = _split(_section(content, "split"))
     if "validation" in content:
@@ -224,10 +228,44 @@ def make_experiment(content: dict[str, Any], name: str) -> Experiment:
     parts["method_cv"] = {name: _checked_cv(cv) for name, cv in content.get("method_cv", {}).items()}
     if "spaces" not in parts and not all(map(brings_its_own_space, parts["problems"])):
         raise ExperimentError(f"An experiment on tables must have 'spaces'. {name!r} has none. See comitia spaces.")
+    _check_types(parts)
     experiment = Experiment(name, **parts)
-    if not experiment.refit and any(v.cv >= 1 for v in experiment.validations):
-        raise ExperimentError("'refit = false' keeps the model of the training part, so every cv must be a fraction.")
+    _check_together(experiment)
     return experiment
+
+
+def _check_types(parts: Mapping[str, Any]) -> None:
+    kinds: dict[str, tuple[type, str]] = {
+        "title": (str, "a text"),
+        "paper": (str, "a text"),
+        "loss": (str, "a name"),
+        "refit": (bool, "true or false"),
+        "selection_split": (float, "a fraction in (0, 1)"),
+    }
+    for key, (kind, wanted) in kinds.items():
+        if key in parts and not isinstance(parts[key], kind):
+            raise ExperimentError(f"{key!r} must be {wanted}. Got {parts[key]!r} instead.")
+    if "loss" in parts:
+        make_loss(parts["loss"])
+
+
+def _check_together(experiment: Experiment) -> None:
+    """Refuse parts that do not fit each other."""
+    if not 0 < experiment.selection_split < 1:
+        raise ExperimentError(f"'selection_split' must be a fraction in (0, 1). Got {experiment.selection_split}.")
+    if not experiment.refit and any(
+        cv >= 1 for cv in [v.cv for v in experiment.validations] + [*experiment.method_cv.values()]
+    ):
+        raise ExperimentError("'refit = false' keeps the model of the training part, so every cv must be a fraction.")
+    names = [validation.name for validation in experiment.validations]
+    if len(set(names)) < len(names):
+        raise ExperimentError(f"Validations must have different names. Got {names}. Name them.")
+    for method in experiment.method_cv:
+        if method not in experiment.methods:
+            raise UnknownName("method in [method_cv]", method, experiment.methods)
+    n_trials = experiment.budget.n_trials
+    if n_trials is not None and experiment.average_last > n_trials:
+        raise ExperimentError(f"'average_last' must be at most the {n_trials} trials. Got {experiment.average_last}.")
 
 
 def _check_keys(content: Mapping[str, Any], section: str) -> None:

@@ -32,6 +32,7 @@ from comitia.errors import ChoiceError, ExperimentError
 from comitia.evaluation import TableEvaluator, failed
 from comitia.history import History, Observation, Predictions, Trial
 from comitia.methods import Method
+from comitia.scoring import Scorer
 from comitia.seams import Ask, Member, Optimizer
 from comitia.seeds import Seeds
 from comitia.space import Config, Space
@@ -81,6 +82,11 @@ class PoolArena:
             raise ExperimentError(
                 f"The method {method.name!r} draws splits of its own, which a pool does not have: its models were "
                 "fitted on one set of folds. Run it on the table itself."
+            )
+        if method.name == "grid":
+            raise ExperimentError(
+                "A grid's points are not among the tabulated ones, and it would go on proposing its first. Got 'grid' "
+                "on a pool. Use rs or sobol there."
             )
         self.pool = pool
         self.space = pool.space
@@ -162,7 +168,8 @@ class Snapped:
 def distances_to(pool: Pool, x: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return distances to every tabulated configuration: another branch is further than anything inside one."""
     space = pool.space
-    Z, z = space.impute(pool.X), space.impute(x[None])
+    x = space.snap(x[None])  # relaxed searches propose categories between two values
+    Z, z = space.impute(pool.X), space.impute(x)
     labels = space.branches(np.vstack([pool.X, x]))
     is_categorical = np.asarray(space.is_categorical)
     numbers = ((Z - z)[:, ~is_categorical] ** 2).sum(axis=1)
@@ -241,6 +248,8 @@ def make_pool(
     arena = TableArena(experiment, Cell(problem, space, "validation", method.name, seed), found, method)
     evaluator = arena.evaluator
     loss_name = evaluator.loss.name
+    if isinstance(evaluator.loss, Scorer):
+        raise ExperimentError(f"A pool must have a loss on rows. Got {loss_name!r}. Use zero-one or log-loss.")
     evaluator.keep = "probabilities" if loss_name == "log-loss" else "predictions"
     output.parent.mkdir(parents=True, exist_ok=True)
     unfinished = output.with_name(output.name + ".db")
@@ -295,9 +304,7 @@ def write_pool(pool: Pool, path: Path) -> None:
         "config": [json.dumps(dict(config), default=str) for config in pool.space.decode(pool.X)],
         "status": pool.statuses,
         "losses": [list(losses) for losses in pool.losses],
-        "loss": [
-            float(np.mean(losses)) if s == "ok" else None for losses, s in zip(pool.losses, pool.statuses, strict=True)
-        ],
+        "loss": [_mean(losses, status) for losses, status in zip(pool.losses, pool.statuses, strict=True)],
         "seconds": pool.seconds,
         "error": pool.errors,
         "predictions": [None if p is None else p.to_bytes() for p in pool.predictions],

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from comitia.bench.plan import Cell
 from comitia.errors import ExperimentError
+from comitia.interrupts import held_back
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,7 +56,6 @@ COLUMNS: dict[str, str] = {
     "machine": "string",
     "finished_at": "string",
 }
-_FLOATS = {name for name, kind in COLUMNS.items() if kind == "double"}
 
 
 class RowsFile:
@@ -82,15 +82,20 @@ class RowsFile:
         self._lock = _Lock(path)
         try:
             if path.exists():
-                _check_protocol(path, protocol)
+                is_shown_alike = _check_protocol(path, protocol)
+                if not is_shown_alike:
+                    _write(path, _read(path), protocol)
             else:
+                self.journal.unlink(missing_ok=True)  # that of a file which is gone
                 _write(path, _table([]), protocol)
             self.protocol = protocol
             self._pending, n_good = _read_journal(self.journal)
             if self.journal.exists():
                 os.truncate(self.journal, n_good)  # a line that was torn by a kill
             self.keys = _keys_of(path) | set(self._pending)
-            self._file = os.open(self.journal, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+            self._file = os.open(
+                self.journal, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644
+            )
         except BaseException:
             self._lock.release()
             raise
@@ -107,13 +112,26 @@ class RowsFile:
         columns = _columns(cell, list(rows))
         payload = json.dumps(columns, separators=(",", ":")).encode()
         line = b"%08x %s\n" % (zlib.crc32(payload), payload)
-        written = 0
-        while written < len(line):
-            written += os.write(self._file, line[written:])
-        self._pending[astuple(cell)] = columns
-        self.keys.add(astuple(cell))
+        with held_back():  # an interrupt between the two would lose the cell at the next merge
+            self._write_line(line)
+            self._pending[astuple(cell)] = columns
+            self.keys.add(astuple(cell))
         if time.monotonic() - self._merged_at > MERGE_SECONDS:
             self.merge()
+
+    def _write_line(self, line: bytes) -> None:
+        """Write a line, or on an error nothing of it: what follows must begin on a line of its own."""
+        before = os.fstat(self._file).st_size
+        written = 0
+        try:
+            while written < len(line):
+                written += os.write(self._file, line[written:])
+        except OSError as error:
+            os.truncate(self.journal, before)
+            raise ExperimentError(
+                f"Rows must be written to {str(self.journal)!r}. Got: {error}. Make room and run again; what is "
+                "finished is kept."
+            ) from error
 
     def merge(self) -> None:
         """Move the journal into the Parquet file."""
@@ -125,10 +143,12 @@ class RowsFile:
 
     def close(self) -> None:
         """Merge and let go."""
-        self.merge()
-        os.close(self._file)
-        self.journal.unlink(missing_ok=True)
-        self._lock.release()
+        try:
+            self.merge()
+            self.journal.unlink(missing_ok=True)
+        finally:  # if there is no room for the merge, the journal still has everything
+            os.close(self._file)
+            self._lock.release()
 
     def __enter__(self) -> RowsFile:
         return self
@@ -142,8 +162,10 @@ def read_rows(path: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
     _pyarrow()
     if not path.is_file():
         raise ExperimentError(f"Rows must be a Parquet file of comitia bench run. There is no {str(path)!r}.")
+    # the journal first: a merge in between moves cells from it to the file, where they are then found twice, not never
+    pending, _ = _read_journal(journal_of(path))
     protocol = _protocol_of(path)
-    table = _merged(_read(path), _read_journal(journal_of(path))[0])
+    table = _merged(_read(path), pending)
     return table.to_pandas(), protocol
 
 
@@ -196,7 +218,10 @@ def _read_journal(path: Path) -> tuple[dict[tuple[Any, ...], _Columns], int]:
     """Return the cells of a journal and how many bytes of it are whole lines."""
     found: dict[tuple[Any, ...], _Columns] = {}
     n_good = 0
-    data = path.read_bytes() if path.exists() else b""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        data = b""
     lines = data.split(b"\n")
     for position, line in enumerate(lines[:-1]):
         checksum, _, payload = line.partition(b" ")
@@ -292,7 +317,8 @@ def _protocol_of(path: Path) -> dict[str, Any]:
     return json.loads(metadata[b"comitia.protocol"])  # type: ignore[no-any-return]
 
 
-def _check_protocol(path: Path, protocol: Mapping[str, Any]) -> None:
+def _check_protocol(path: Path, protocol: Mapping[str, Any]) -> bool:
+    """Refuse another protocol; tell whether also what is only shown is the same."""
     there = _protocol_of(path)
     here = json.loads(json.dumps(protocol))
     shown_only = ("title", "paper", "tables", "average_last")  # these do not change what a cell is
@@ -303,6 +329,7 @@ def _check_protocol(path: Path, protocol: Mapping[str, Any]) -> None:
             f"Cells of one file must follow one protocol. {str(path)!r} was begun with {key} = {there.get(key)!r}, got "
             f"{here[key]!r} now. Use another --output, or the same experiment and scale."
         )
+    return bool(there == here)
 
 
 # ---- one writer -----------------------------------------------------------------------------------------------------

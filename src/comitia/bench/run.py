@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import logging
 import math
+import os
+import tempfile
 import time
-from collections.abc import Callable, Iterable
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from contextlib import ExitStack, contextmanager
 from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -85,15 +88,20 @@ def run_method(job: Job, method: Method) -> list[Row]:
     study = Study(arena.space, arena.adapted(method), seed=study_seed(job.cell))
     trace = Trace(job.experiment, arena)
     budget = job.experiment.budget
-    trace.resume()
-    study.run(
-        arena.evaluator,
-        n_trials=budget.n_trials,
-        n_evaluations=budget.n_evaluations,
-        time_limit=budget.time_limit,
-        executor=None if budget.time_limit is not None else Serial(),
-        callbacks=[trace],
-    )
+    with ExitStack() as stack:
+        executor: Executor = Serial()
+        if budget.time_limit is not None:  # what runs in this process cannot be stopped
+            executor = stack.enter_context(Workers(1))
+            executor.submit(abs, -1).result()  # its start is not the search's
+        trace.resume()
+        study.run(
+            arena.evaluator,
+            n_trials=budget.n_trials,
+            n_evaluations=budget.n_evaluations,
+            time_limit=budget.time_limit,
+            executor=executor,
+            callbacks=[trace],
+        )
     if not trace.rows:
         raise ExperimentError(f"A cell must finish a trial within its budget. Got none: {study.stop_reason}.")
     trace.finish(study)
@@ -123,7 +131,7 @@ class Trace:
         """Note where the study stands."""
         elapsed = time.perf_counter() - self.resumed
         # a pool's trials took their seconds when it was made: then nothing of them has elapsed now
-        self.optimizer_seconds += max(0.0, elapsed - observation.seconds) if elapsed > observation.seconds else elapsed
+        self.optimizer_seconds += elapsed - observation.seconds if elapsed > observation.seconds else elapsed
         self.train_seconds += observation.seconds
         best = study.history.best
         row = {
@@ -152,10 +160,13 @@ class Trace:
     def test(self, study: Study) -> None:
         """Add to the last row how good what would be returned now is on the test rows."""
         row = self.rows[-1]
+        row["test_loss"] = math.nan
         try:
             members = study.members()
         except NothingFound:
-            row["test_loss"] = math.nan
+            return
+        except Exception as error:  # the selection's own failure is not the search's
+            row["error"] = f"selection: {type(error).__name__}: {' '.join(str(error).split())}"[:MOST_TEXT]
             return
         heaviest = max(members, key=lambda member: member.weight)
         row["learner"] = learner_of(self.arena.space, heaviest.config)
@@ -222,7 +233,7 @@ def run_experiment(
     cells = experiment.cells(missing)
     n_run = n_failed = 0
     is_interrupted = False
-    with RowsFile(output, experiment.protocol()) as rows, Workers(jobs) as pool:
+    with RowsFile(output, experiment.protocol()) as rows, _scratch(), Workers(jobs) as pool:
         failures = rows.failed_keys() if retry else set()
         todo = [cell for cell in cells if astuple(cell) not in rows.keys or astuple(cell) in failures]
         on_start(len(cells), len(cells) - len(todo))
@@ -236,6 +247,21 @@ def run_experiment(
             is_interrupted = True
             pool.shutdown(wait=False, cancel_futures=True)
     return Summary(len(cells), len(cells) - len(todo), n_run, n_failed, missing, is_interrupted)
+
+
+@contextmanager
+def _scratch() -> Iterator[None]:
+    """Let workers, which may be killed, leave their temporary files where we remove them."""
+    before = os.environ.get("TMPDIR")
+    with tempfile.TemporaryDirectory(prefix="comitia-bench-", ignore_cleanup_errors=True) as folder:
+        os.environ["TMPDIR"] = folder
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ["TMPDIR"]
+            else:
+                os.environ["TMPDIR"] = before
 
 
 def _results(pool: Workers, jobs: Iterable[Job], n_jobs: int) -> Iterable[tuple[Cell, list[Row]]]:

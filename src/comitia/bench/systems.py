@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from comitia.bench.arenas import Score, default_loss
 from comitia.bench.plan import Cell, Experiment
 from comitia.bench.problems import Draw, FunctionProblem, Problem
+from comitia.bench.splits import capped_rows
 from comitia.bench.statistics import macro_precision_recall_f
 from comitia.errors import ExperimentError
 from comitia.estimators import AutoClassifier, AutoRegressor
@@ -61,16 +62,17 @@ def comitia_answer(request: Request) -> Answer:
     """Fit comitia's own estimator with its defaults."""
     started = time.perf_counter()
     kind = AutoClassifier if request.task == "classification" else AutoRegressor
-    model = kind(time_limit=request.time_limit, random_state=request.seed, n_jobs=request.jobs)
+    model = kind(time_limit=request.time_limit, scoring=request.loss, random_state=request.seed, n_jobs=request.jobs)
     model.fit(request.draw.raw_train, request.draw.y_train)
-    seconds = time.perf_counter() - started
     is_classes = request.task == "classification"
+    predictions = np.asarray(model.predict(request.draw.raw_test))
+    probabilities = np.asarray(model.predict_proba(request.draw.raw_test)) if is_classes else None
     heaviest = max(model.members_, key=lambda member: member.weight)
     return Answer(
-        np.asarray(model.predict(request.draw.raw_test)),
-        np.asarray(model.predict_proba(request.draw.raw_test)) if is_classes else None,
+        predictions,
+        probabilities,
         np.asarray(model.classes_) if is_classes else None,
-        seconds,
+        time.perf_counter() - started,
         "" if heaviest.config is None else str(heaviest.config["learner"]),
         len(model.members_),
     )
@@ -114,10 +116,19 @@ def make_request(experiment: Experiment, cell: Cell, problem: Problem) -> Reques
     """Turn a cell into a request."""
     if isinstance(problem, FunctionProblem) or not hasattr(problem, "draw"):
         raise ExperimentError(f"The system {cell.method!r} must be given a table. Got the black box {cell.problem!r}.")
-    draw = problem.draw(experiment.split, cell.repetition)
+    draw = _capped(problem.draw(experiment.split, cell.repetition), experiment.split.most_train_rows, cell)
     seed = Seeds(cell.repetition).integer(f"system/{cell.problem}")
     loss = experiment.loss or default_loss(problem.task)
     return Request(draw, problem.task, loss, experiment.budget.time_limit, seed, experiment.jobs)
+
+
+def _capped(draw: Draw, most: int | None, cell: Cell) -> Draw:
+    """Give a system no more rows than the other methods' fits may see."""
+    rows = capped_rows(len(draw.y_train), most, Seeds(cell.repetition))
+    if len(rows) == len(draw.y_train):
+        return draw
+    raw = draw.raw_train.iloc[rows].reset_index(drop=True)
+    return replace(draw, X_train=draw.X_train[rows], y_train=draw.y_train[rows], raw_train=raw)
 
 
 def answer_row(request: Request, answer: Answer) -> dict[str, Any]:

@@ -18,6 +18,8 @@ Array = NDArray[np.float64]
 ALPHA = 0.05
 ROPE = 0.005
 """Differences of error rates up to half a point are practically nothing; of other losses, half a per cent."""
+LEAST_COUNTED = 5
+"""Repetitions without which the Poisson-binomial test says nothing beyond the sign test."""
 
 
 @dataclass(frozen=True)
@@ -63,18 +65,21 @@ def summary(results: Results) -> Iterator[Table]:
     header = ["Method"]
     numbers: dict[str, list[str]] = {}
     order: dict[str, float] = {}
+    every = list(dict.fromkeys(method for paired in parts for method in paired.methods))
     for paired in parts:
         label = paired.setting.label([p.setting for p in parts])
         header += [f"{label} {name}".strip() for name in ("Med (Q3-Q1)", "Winrate", "Rank")]
-        errors, ranks = _shown(results, paired.errors), st.mean_ranks(paired.errors)
+        errors, ranks = _shown(results, paired.comparable), st.mean_ranks(paired.errors)
         rates = 100 * st.win_rates(paired.errors)
         for j, method in enumerate(paired.methods):
             q1, median, q3 = np.quantile(errors[:, j], [0.25, 0.5, 0.75])
             entry = [f"{_number(results, median)} ({_number(results, q3 - q1)})", f"{rates[j]:.2f}", f"{ranks[j]:.2f}"]
             numbers.setdefault(method, []).extend(entry)
             order[method] = float(ranks[j])  # of the last setting that has it
-    full = [m for m in numbers if len(numbers[m]) == 3 * len(parts)]
-    rows = [[Text(spelled(m)), *map(Text, numbers[m])] for m in sorted(full, key=lambda m: -order[m])]
+        for method in every:
+            if method not in paired.methods:
+                numbers.setdefault(method, []).extend(["-"] * 3)
+    rows = [[Text(spelled(m)), *map(Text, numbers[m])] for m in sorted(every, key=lambda m: -order[m])]
     notes = [_size_note(paired, [p.setting for p in parts]) for paired in parts]
     last = parts[-1].setting.label([p.setting for p in parts])
     yield Table(
@@ -93,7 +98,7 @@ def wins(results: Results) -> Iterator[Table]:
     for paired in _comparable(results):
         order = np.argsort(-st.mean_ranks(paired.errors), kind="stable")
         counts = st.win_loss_counts(paired.errors)[np.ix_(order, order)]
-        p = st.wilcoxon_matrix(paired.errors)[np.ix_(order, order)]
+        p = st.wilcoxon_matrix(paired.comparable)[np.ix_(order, order)]
         rows = []
         for i, j in enumerate(order):
             entries = [_marked(f"{counts[i, k]}", i != k and p[i, k] < ALPHA) for k in range(len(order))]
@@ -148,7 +153,7 @@ def wilcoxon(results: Results) -> Iterator[Table]:
     for paired in _comparable(results):
         ranks = st.mean_ranks(paired.errors)
         order = np.argsort(-ranks, kind="stable")
-        p = st.wilcoxon_matrix(paired.errors)
+        p = st.wilcoxon_matrix(paired.comparable)
         rows = []
         for i, j in enumerate(order):
             entries = []
@@ -184,6 +189,8 @@ def win_frequency(results: Results) -> Iterator[Table]:
             [
                 "How often the row is better than the column. First mark: Poisson-binomial test, second: sign test; "
                 "◦ lightly significant, • significant, ● highly significant (L Table 1).",
+                f"The Poisson-binomial test counts repetitions, where L counts test examples, and is left out below "
+                f"{LEAST_COUNTED} of them.",
                 f"Test losses are averaged over the last {results.protocol.get('average_last', 1)} iterations.",
             ],
         )
@@ -198,9 +205,10 @@ def _frequency(paired: Paired, frequency: Array, j: int, k: int, *, is_redundant
         first, second, better, worse = second, first, k, j
     else:
         better, worse = j, k
-    probability = st.pb_test(*st.paired_counts(first, second))
+    has_counts = paired.n_repetitions[0] >= LEAST_COUNTED
+    mark = st.pb_mark(st.pb_test(*st.paired_counts(first, second))) if has_counts else ""
     p = st.sign_test(paired.errors[:, better], paired.errors[:, worse])
-    return Text(f"{frequency[j, k]:.2f}{st.pb_mark(probability)}{st.sign_mark(p)}", grey=is_redundant)
+    return Text(f"{frequency[j, k]:.2f}{mark}{st.sign_mark(p)}", grey=is_redundant)
 
 
 # ---- U Table 1 ------------------------------------------------------------------------------------------------------
@@ -220,7 +228,7 @@ def quartiles(results: Results) -> Iterator[Table]:
                 ]
                 rows.append([Text(f"({j + 1}) {spelled(method)}"), *q, *marks])
             yield Table(
-                f"Quartiles of the test error on {name}",
+                _titled(f"Quartiles of the test error on {name}", paired, results),
                 ["method", "q25", "q50", "q75", *(f"({k + 1})" for k in range(len(paired.methods)))],
                 rows,
                 [
@@ -248,7 +256,8 @@ def measures(results: Results) -> Iterator[Table]:
         precision, recall = paired.means("test_precision"), paired.means("test_recall")
         total = precision + recall
         f = np.divide(2 * precision * recall, total, out=np.zeros_like(total), where=total > 0)
-        named = [("Error rate", paired.errors, 1), ("Average precision", precision, -1), ("Average recall", recall, -1)]
+        what = "Error rate" if results.is_error_rate else "Loss"
+        named = [(what, paired.errors, 1), ("Average precision", precision, -1), ("Average recall", recall, -1)]
         for name, values, sign in [*named, ("Average F-measure", f, -1)]:
             if np.isnan(values).any():
                 continue
@@ -292,10 +301,7 @@ def comparison(results: Results) -> Iterator[Table]:
     for paired in _comparable(results):
         ranks = st.mean_ranks(paired.errors)
         best = int(ranks.argmin())
-        scale = 1.0 if results.is_error_rate else float(np.median(np.abs(paired.errors))) or 1.0
-        costs = results.final[results.final["space"] == paired.setting.space]
-        costs = costs[costs["validation"] == paired.setting.validation]
-        seconds = costs.groupby("method")[["train_seconds", "optimizer_seconds"]].mean()
+        seconds = results.cells_of(paired).groupby("method")[["train_seconds", "optimizer_seconds"]].mean()
         rows = []
         for j in np.argsort(ranks, kind="stable"):
             method = paired.methods[j]
@@ -306,7 +312,8 @@ def comparison(results: Results) -> Iterator[Table]:
             rng = np.random.default_rng(0)
             a, b = paired.errors[:, j], paired.errors[:, best]
             median, low, high = st.bootstrap_median_difference(a, b, rng=rng)
-            left, same, right = st.bayesian_signed_rank(a, b, rope=ROPE * scale, rng=rng, n_samples=5_000)
+            a, b = paired.comparable[:, j], paired.comparable[:, best]
+            left, same, right = st.bayesian_signed_rank(a, b, rope=ROPE, rng=rng, n_samples=5_000)
             difference = f"{100 * median:+.1f} % [{100 * low:+.1f}, {100 * high:+.1f}]"
             rows.append(
                 [
@@ -316,7 +323,7 @@ def comparison(results: Results) -> Iterator[Table]:
                     Text(f"{left:.2f} / {same:.2f} / {right:.2f}"),
                 ]
             )
-        rope = "half a point of error" if results.is_error_rate else "half a per cent of the median loss"
+        rope = "half a point of error" if results.is_error_rate else "half a per cent of the larger loss"
         yield Table(
             _titled(f"Against {spelled(paired.methods[best])}, which has the best mean rank", paired, results),
             ["Method", "rank", "s training", "s search", "median relative difference", "P(better / same / worse)"],
@@ -365,7 +372,8 @@ def _size_note(paired: Paired, settings: list[Any]) -> str:
     label = paired.setting.label(settings)
     left_out = f" {paired.n_left_out} more were left out: some method has no result there." if paired.n_left_out else ""
     where = f"{label}: " if label else ""
-    return f"{where}{len(paired.problems)} datasets, {_range(*paired.n_repetitions)} repetitions.{left_out}"
+    few = f" Without {', '.join(paired.methods_left_out)}: too few problems." if paired.methods_left_out else ""
+    return f"{where}{len(paired.problems)} datasets, {_range(*paired.n_repetitions)} repetitions.{left_out}{few}"
 
 
 def _friedman_note(paired: Paired) -> str:

@@ -10,17 +10,26 @@ from comitia.bench.tables import Table, Text
 
 def markdown(table: Table) -> str:
     """Return a table in GitHub's Markdown."""
-    lines = [f"### {table.title}", "", _pipes(table.header), _pipes(["---"] * len(table.header))]
+    lines = [
+        f"### {_plain(table.title)}",
+        "",
+        _pipes([_plain(name) for name in table.header]),
+        _pipes(["---"] * len(table.header)),
+    ]
     lines += [_pipes([_markdown(entry) for entry in row]) for row in table.rows]
-    return "\n".join([*lines, "", *(f"{note}  " for note in table.notes), ""])
+    return "\n".join([*lines, "", *(f"{_plain(note)}  " for note in table.notes), ""])
 
 
 def _pipes(texts: list[str]) -> str:
     return "| " + " | ".join(text.replace("|", "\\|") for text in texts) + " |"
 
 
+def _plain(text: str) -> str:
+    return text.replace("<", "&lt;").replace(">", "&gt;").replace("_", "\\_")
+
+
 def _markdown(entry: Text) -> str:
-    text = entry.text.replace("<", "&lt;").replace(">", "&gt;").replace("_", "\\_")
+    text = _plain(entry.text)
     if entry.underlined:
         text = f"<u>{text}</u>"
     return f"**{text}**" if entry.bold else text
@@ -28,7 +37,7 @@ def _markdown(entry: Text) -> str:
 
 _LATEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}"}
 _LATEX |= {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": "$<$", ">": "$>$", "◦": r"$\circ$"}
-_LATEX |= {"•": r"$\bullet$", "●": r"$\CIRCLE$", "—": "---"}
+_LATEX |= {"•": r"$\bullet$", "●": r"$\bullet\bullet$", "—": "---"}
 
 
 def _escaped(text: str) -> str:

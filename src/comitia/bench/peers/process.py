@@ -79,7 +79,7 @@ class PeerProcess:
             line = self._lines.get(timeout=self._timeout_seconds)
         except queue.Empty:
             raise self._failed(f"Nothing came for {self._timeout_seconds:g} s, so it was killed", kill=True) from None
-        except OSError:  # it closed the pipe: say what it said last
+        except (OSError, ValueError):  # it closed the pipe, or was ended before: say what it said last
             line = None
         if line is None:
             raise self._failed("It ended instead")
