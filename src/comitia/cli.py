@@ -64,6 +64,9 @@ def _one_line_errors() -> Iterator[None]:
     except ComitiaError as error:
         print(f"comitia: {' '.join(str(error).split())}", file=sys.stderr)
         raise typer.Exit(2) from error
+    except OSError as error:  # a path that cannot be written or read
+        print(f"comitia: {error}", file=sys.stderr)
+        raise typer.Exit(2) from error
     except KeyboardInterrupt as error:
         raise typer.Exit(130) from error
 

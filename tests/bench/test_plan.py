@@ -63,6 +63,8 @@ def test_adding_methods_problems_or_repetitions_keeps_the_protocol() -> None:
         ({"validation": []}, "validation"),
         ({"method_cv": {"rs": 1.5}}, "cv"),
         ({"budget": 3}, "section"),
+        ({"validation": [1, 2]}, "section"),
+        ({"method_cv": 3}, "section"),
         ({"refit": False}, "refit"),
         ({"budget": {"n_trials": -1}}, "n_trials"),
         ({"budget": {}}, "budget"),

@@ -66,7 +66,12 @@ def test_a_folder_that_is_none_is_a_clear_error(tmp_path: Path) -> None:
         check_problem("plain", tmp_path)
     (tmp_path / "index.csv").write_text("name,task\ngone,binary\n")
     with pytest.raises(ExperimentError, match=r"gone\.parquet"):
-        find_problem("gone", tmp_path)
+        check_problem("gone", tmp_path)
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "index.csv").write_text("name,task\ngone,bianry\n")
+    with pytest.raises(UnknownName, match="binary"):
+        check_problem("gone", other)
 
 
 def test_the_test_rows_depend_on_problem_and_repetition_alone(folder: Path) -> None:

@@ -220,7 +220,7 @@ def test_a_report_is_a_page_with_its_figures_inside(tmp_path: Path) -> None:
     page = (tmp_path / "report" / "report.html").read_text()
     assert "A &lt;title&gt; &amp; more" in page
     assert "SCALED to 0.5" in page
-    assert "1 cells failed" in page
+    assert "1 cells of rs failed" in page
     assert "no &lt;luck&gt;" in page
     assert "src=" not in page
     assert "http" not in re.sub(r'(xmlns(:\w+)?|href)="[^"]*"|<metadata>.*?</metadata>', "", page, flags=re.DOTALL)

@@ -121,7 +121,7 @@ def test_a_cell_that_fails_is_one_row_with_its_error(folder: Path) -> None:
     assert row["iteration"] == 0
     assert "rows enough" in row["error"]
     [row] = one(folder, problem="numbers")
-    assert "regression" in row["error"]
+    assert "regression" in row["error"]  # `run_experiment` leaves such cells out
     [row] = one(folder, "default-forest", problem="function:conditional")
     assert "table" in row["error"]
 
@@ -227,10 +227,9 @@ def check_kills(folder: Path, place: Path, n_kills: int, jobs: int) -> None:
     assert program.returncode == 0, errors
     frame, _ = read_rows(output)
     assert not frame.duplicated(["problem", "method", "repetition", "iteration"]).any()
-    counts = frame[frame["problem"] != "numbers"].groupby(["problem", "method", "repetition"]).size()
-    assert len(counts) == 2 * 2 * 12
+    counts = frame.groupby(["problem", "method", "repetition"]).size()
+    assert len(counts) == 2 * 2 * 12  # numbers is no problem for an SVM of classes
     assert (counts == 4).all()
-    assert (frame[frame["problem"] == "numbers"]["iteration"] == 0).all()  # an SVM for classes on numbers
 
 
 def test_a_kill_loses_no_finished_cell_and_doubles_none(folder: Path, tmp_path: Path) -> None:

@@ -388,3 +388,14 @@ def test_a_pool_that_is_still_starting_stops_at_once() -> None:
     began = time.monotonic()
     pool.shutdown(cancel_futures=True)
     assert time.monotonic() - began < 0.7
+
+
+def test_a_shutdown_does_not_wait_for_a_task_that_was_cancelled_before_its_worker_started() -> None:
+    """The worker's start was the last thing that happened; then nothing woke the manager again."""
+    for _ in range(3):
+        pool = Workers(1)
+        with pool:
+            future = pool.submit(abs, -1)
+            pool.abandon([future])
+        with pytest.raises((CancelledError, TrialCrashed)):
+            future.result(timeout=0)

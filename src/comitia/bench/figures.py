@@ -45,7 +45,7 @@ def make_figures(results: Results) -> Iterator[tuple[str, str, Figure]]:
             )
             yield (
                 f"by-seconds{tag}",
-                f"Test loss and rank by seconds of training and search{of}.",
+                f"Test loss and rank by seconds{of}; before its first result a method counts with it.",
                 curves(results, paired, "seconds"),
             )
         if len(paired.problems) >= 2 * N_SIZES:

@@ -225,6 +225,8 @@ def make_experiment(content: dict[str, Any], name: str) -> Experiment:
     parts["split"] = _split(_section(content, "split"))
     if "validation" in content:
         parts["validations"] = tuple(_validations(content["validation"]))
+    if not isinstance(content.get("method_cv", {}), dict):
+        raise ExperimentError(f"'method_cv' must be a section, [method_cv]. Got {content['method_cv']!r} instead.")
     parts["method_cv"] = {name: _checked_cv(cv) for name, cv in content.get("method_cv", {}).items()}
     if "spaces" not in parts and not all(map(brings_its_own_space, parts["problems"])):
         raise ExperimentError(f"An experiment on tables must have 'spaces'. {name!r} has none. See comitia spaces.")
@@ -298,6 +300,8 @@ def _validations(content: Any) -> Iterator[Validation]:
     if not isinstance(content, list) or not content:
         raise ExperimentError("Validations must be sections, [[validation]], each with 'name' and 'cv'.")
     for section in content:
+        if not isinstance(section, dict):
+            raise ExperimentError(f"A validation must be a section with 'name' and 'cv'. Got {section!r} instead.")
         _check_keys(section, "validation")
         cv = _checked_cv(section.get("cv", 5))
         yield Validation(str(section.get("name", "hold-out" if cv < 1 else f"{cv}-fold")), cv)

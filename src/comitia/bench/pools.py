@@ -88,6 +88,11 @@ class PoolArena:
                 "A grid's points are not among the tabulated ones, and it would go on proposing its first. Got 'grid' "
                 "on a pool. Use rs or sobol there."
             )
+        if method.name.startswith("smac") and method.paper == "peer":
+            raise ExperimentError(
+                "SMAC waits for the configurations that it proposed itself, and a pool moves them. Got "
+                f"{method.name!r} on a pool. Run it on the table, or use smac-rf."
+            )
         self.pool = pool
         self.space = pool.space
         self.loss = pool.loss
@@ -230,6 +235,10 @@ def make_pool(
     from comitia.budget import Budget
     from comitia.methods import get_method
 
+    if output.exists():
+        raise ExperimentError(
+            f"A pool must be a new file. {str(output)!r} is there already. Remove it or name another."
+        )
     method = get_method("rs")
     experiment = Experiment(
         "pool",

@@ -33,6 +33,8 @@ from comitia.tables import MOST_LEVELS, TableCleaner
 Array = NDArray[np.float64]
 DATA_VARIABLE = "COMITIA_DATA"
 """Environment variable with the folder of tables."""
+TASKS = ("binary", "multiclass", "classification", "regression")
+"""What an index may say of a table."""
 ENDINGS = (".parquet", ".csv", ".tsv", ".arff")
 
 
@@ -230,6 +232,7 @@ def check_problem(reference: str, folder: Path | None) -> int | None:
         index = read_index(_checked_folder(name, None if folder is None else str(folder)))
         if name not in index:
             raise UnknownName("dataset", name, index)
+        _file_of(name, Path(folder))  # type: ignore[arg-type]
         return int(float(index[name].get("n_rows") or 0)) or None
     if kind == "sklearn" and name not in SKLEARN:
         raise UnknownName("dataset of scikit-learn", name, SKLEARN)
@@ -237,8 +240,8 @@ def check_problem(reference: str, folder: Path | None) -> int | None:
         raise ExperimentError(f"An OpenML problem must be a number, such as openml:61. Got {reference!r} instead.")
     if kind == "pool" and not Path(name).is_file():
         raise ExperimentError(f"A pool must be a file. There is no {name!r}. Make it with comitia bench pool.")
-    if kind in ("synthetic", "function"):
-        find_problem(reference)  # costs nothing, and knows its names
+    if kind in ("synthetic", "function", "coco", "hpo"):
+        find_problem(reference)  # costs little, and knows its names
     return None
 
 
@@ -283,6 +286,9 @@ def read_index(folder: Path) -> dict[str, dict[str, str]]:
         raise ExperimentError(
             f"{str(path)!r} must have the columns name and task. Got {list(rows[0]) if rows else []}."
         )
+    for row in rows:
+        if row["task"] not in TASKS:
+            raise UnknownName(f"task of {row['name']!r} in {path.name}", row["task"], TASKS)
     return {row["name"]: row for row in rows}
 
 
@@ -290,17 +296,21 @@ def _from_folder(name: str, folder: Path) -> FixedTable:
     index = read_index(folder)
     if name not in index:
         raise UnknownName("dataset", name, index)
-    path = next((folder / f"{name}{ending}" for ending in ENDINGS if (folder / f"{name}{ending}").is_file()), None)
-    if path is None:
-        raise ExperimentError(f"The table {name!r} must be a file {name}.parquet or .csv. There is none in the folder.")
     try:
-        table = read_table(str(path))
+        table = read_table(str(_file_of(name, folder)))
         target = "target" if "target" in table.columns else str(table.columns[-1])
         frame, column = split_target(table, target)
     except TableError as error:
         raise ExperimentError(f"The table {name!r} could not be read: {error}") from error
     task: Task = "regression" if index[name]["task"] == "regression" else "classification"
     return make_table(name, frame, column, task)
+
+
+def _file_of(name: str, folder: Path) -> Path:
+    path = next((folder / f"{name}{ending}" for ending in ENDINGS if (folder / f"{name}{ending}").is_file()), None)
+    if path is None:
+        raise ExperimentError(f"The table {name!r} must be a file {name}.parquet or .csv. There is none in the folder.")
+    return path
 
 
 def _from_sklearn(name: str) -> FixedTable:

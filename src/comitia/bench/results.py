@@ -55,7 +55,8 @@ class Paired:
 
     def means(self, measure: str) -> Array:
         """Return the mean of a measure over repetitions.  # (n_problems, n_methods)."""
-        return np.array([values.mean(axis=0) for values in self.values[measure]])
+        # rounded, so that the same numbers in another order are the same mean, and a tie is a tie
+        return np.array([values.mean(axis=0) for values in self.values[measure]]).round(12)
 
     @property
     def comparable(self) -> Array:

@@ -83,6 +83,8 @@ class RowsFile:
         try:
             if path.exists():
                 is_shown_alike = _check_protocol(path, protocol)
+                n_planned = [p.get("n_cells", 0) for p in (_protocol_of(path), protocol)]
+                protocol = {**protocol, "n_cells": max(n_planned)}  # a run of some methods plans no fewer
                 if not is_shown_alike:
                     _write(path, _read(path), protocol)
             else:
@@ -321,7 +323,7 @@ def _check_protocol(path: Path, protocol: Mapping[str, Any]) -> bool:
     """Refuse another protocol; tell whether also what is only shown is the same."""
     there = _protocol_of(path)
     here = json.loads(json.dumps(protocol))
-    shown_only = ("title", "paper", "tables", "average_last")  # these do not change what a cell is
+    shown_only = ("title", "paper", "tables", "average_last", "n_cells")  # these do not change what a cell is
     differing = [key for key in here if key not in shown_only and there.get(key) != here[key]]
     if differing:
         key = differing[0]

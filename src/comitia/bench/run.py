@@ -21,8 +21,8 @@ from typing import Any
 from comitia.bench.arenas import Arena, Score, learner_of, make_arena
 from comitia.bench.contestants import find_contestant, missing_of
 from comitia.bench.peers.registry import Peer
-from comitia.bench.plan import Cell, Experiment
-from comitia.bench.problems import check_problem, find_problem
+from comitia.bench.plan import OWN_SPACE, Cell, Experiment
+from comitia.bench.problems import check_problem, find_problem, task_of_problem
 from comitia.bench.rows import RowsFile
 from comitia.bench.systems import System, run_system_cell
 from comitia.errors import ComitiaError, ExecutionError, ExperimentError, NothingFound
@@ -30,6 +30,7 @@ from comitia.execution import Serial, Workers
 from comitia.history import Observation
 from comitia.methods import Method
 from comitia.seeds import Seeds
+from comitia.spaces import SPACES
 from comitia.study import Study
 
 log = logging.getLogger("comitia")
@@ -230,10 +231,13 @@ def run_experiment(
         For a progress bar: the number of cells and of those done before; each cell as it ends.
     """
     missing, _ = check(experiment, data)
-    cells = experiment.cells(missing)
+    cells = [cell for cell in experiment.cells(missing) if _is_meant(cell, data)]
+    protocol = {**experiment.protocol(), "n_cells": len(cells)}
     n_run = n_failed = 0
     is_interrupted = False
-    with RowsFile(output, experiment.protocol()) as rows, _scratch(), Workers(jobs) as pool:
+    if not cells:
+        return Summary(0, 0, 0, 0, missing, False)
+    with RowsFile(output, protocol) as rows, _scratch(), Workers(jobs) as pool:
         failures = rows.failed_keys() if retry else set()
         todo = [cell for cell in cells if astuple(cell) not in rows.keys or astuple(cell) in failures]
         on_start(len(cells), len(cells) - len(todo))
@@ -247,6 +251,14 @@ def run_experiment(
             is_interrupted = True
             pool.shutdown(wait=False, cancel_futures=True)
     return Summary(len(cells), len(cells) - len(todo), n_run, n_failed, missing, is_interrupted)
+
+
+def _is_meant(cell: Cell, data: Path | None) -> bool:
+    """Tell whether a space is for the problem's task: an experiment may name spaces and tables of both kinds."""
+    if cell.space == OWN_SPACE:
+        return True
+    task = task_of_problem(cell.problem, data)
+    return task is None or SPACES[cell.space].task == task
 
 
 @contextmanager

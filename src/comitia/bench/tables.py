@@ -188,7 +188,7 @@ def win_frequency(results: Results) -> Iterator[Table]:
             rows,
             [
                 "How often the row is better than the column. First mark: Poisson-binomial test, second: sign test; "
-                "◦ lightly significant, • significant, ● highly significant (L Table 1).",
+                "· not significant, ◦ lightly, • significant, ● highly (L Table 1).",
                 f"The Poisson-binomial test counts repetitions, where L counts test examples, and is left out below "
                 f"{LEAST_COUNTED} of them.",
                 f"Test losses are averaged over the last {results.protocol.get('average_last', 1)} iterations.",
@@ -208,7 +208,7 @@ def _frequency(paired: Paired, frequency: Array, j: int, k: int, *, is_redundant
     has_counts = paired.n_repetitions[0] >= LEAST_COUNTED
     mark = st.pb_mark(st.pb_test(*st.paired_counts(first, second))) if has_counts else ""
     p = st.sign_test(paired.errors[:, better], paired.errors[:, worse])
-    return Text(f"{frequency[j, k]:.2f}{mark}{st.sign_mark(p)}", grey=is_redundant)
+    return Text(f"{frequency[j, k]:.2f} {mark or '·'}{st.sign_mark(p) or '·'}", grey=is_redundant)
 
 
 # ---- U Table 1 ------------------------------------------------------------------------------------------------------

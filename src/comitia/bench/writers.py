@@ -37,7 +37,7 @@ def _markdown(entry: Text) -> str:
 
 _LATEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}"}
 _LATEX |= {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": "$<$", ">": "$>$", "◦": r"$\circ$"}
-_LATEX |= {"•": r"$\bullet$", "●": r"$\bullet\bullet$", "—": "---"}
+_LATEX |= {"·": r"$\cdot$", "•": r"$\bullet$", "●": r"$\bullet\bullet$", "—": "---"}
 
 
 def _escaped(text: str) -> str:

@@ -257,6 +257,8 @@ class _Manager:
         try:
             while not self._is_done():
                 self._hand_out()
+                if self._is_done():  # only cancelled tasks were left: nothing would wake us
+                    break
                 self._listen()
                 self._watch()
                 self._carry_out_abandoned()
@@ -276,8 +278,11 @@ class _Manager:
                 self._wake_write.close()
 
     def _is_done(self) -> bool:
-        busy = self._queue or any(worker.task for worker in self._workers.values())
-        return self._is_stopping and not (self._finishes and busy)
+        if not self._is_stopping or not self._finishes:
+            return self._is_stopping
+        with self._queue_lock:
+            is_waiting = any(not task.future.cancelled() for task in self._queue)
+        return not is_waiting and not any(worker.task for worker in self._workers.values())
 
     def _end_futures(self) -> None:
         with self._queue_lock:
