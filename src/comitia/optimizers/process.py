@@ -22,7 +22,7 @@ from comitia.seeds import Seeds
 from comitia.space import Space
 
 Array = NDArray[np.float64]
-Acquisition = Callable[[Array, Array, Array], Array]
+Acquisition = Callable[[Array, Array, Array, Array], Array]
 
 ALWAYS_TUNED = 20
 """Up to so many observations theta's maximum is found anew for each."""
@@ -69,7 +69,7 @@ class ProcessBelief:
     def score(self, X: Array) -> Array:
         """See `Belief`."""
         mean, var = self.posterior.mean_var(*self.view(X))
-        return self.acquisition(mean, var, self.best)
+        return self.acquisition(mean, var, self.best, self.posterior.variances[1][:, None])
 
     def mean(self, X: Array) -> Array:
         """See `Belief`."""
