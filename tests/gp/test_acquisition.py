@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 
-from comitia.gp.acquisition import ei, integrated, log_ei, log_ei_gradient, log_h, log_pi, negative_lcb
+from comitia.gp.acquisition import (
+    augmented_improvement,
+    ei,
+    integrated,
+    log_ei,
+    log_ei_gradient,
+    log_h,
+    log_pi,
+    negative_lcb,
+)
 
 
 @pytest.mark.parametrize(("mean", "var", "best"), [(0.0, 1.0, 0.0), (1.0, 0.25, 0.5), (-1.0, 2.0, -2.0)])
@@ -59,3 +68,14 @@ def test_gradient_of_integrated_log_ei(shift: float) -> None:
         step = np.eye(2)[j] * 1e-6
         above, below = (integrated(log_ei(*model(x + s), best))[0] for s in (step, -step))
         assert gradient[0, j] == pytest.approx((above - below) / 2e-6, rel=1e-4)
+
+
+def test_augmented_improvement_is_that_of_the_formula_and_finite_where_nothing_is_learned() -> None:
+    mean, best, noise = np.zeros((1, 3)), np.array([[0.1]]), np.array([[0.04]])
+    var = np.array([[0.04, 1.0, 1e-30]])
+    expected = log_ei(mean, var, best)[0, :2] + np.log(1 - np.sqrt(0.04 / (var[0, :2] + 0.04)))
+    found = augmented_improvement(mean, var, best, noise)
+    np.testing.assert_allclose(found[:2], expected)
+    assert np.isfinite(found).all()
+    assert found[2] < found[0] < found[1]
+    np.testing.assert_allclose(augmented_improvement(mean, var, best, 0 * noise), log_ei(mean, var, best)[0])

@@ -135,7 +135,7 @@ def test_theta_is_tuned_at_checkpoints_that_depend_on_the_observations_alone() -
     assert points[:20] == list(range(1, 21))
     assert all(0.89 * n <= c <= n for n, c in enumerate(points, start=1))
     assert len(set(points)) < 60
-    assert last_checkpoint(np.append(y[:250], 1e6)) == 251  # another scale: theta is found anew
+    assert last_checkpoint(np.append(y[:250], 1e3)) == 251  # another scale: theta is found anew
 
 
 def test_many_observations_are_tuned_on_a_part() -> None:

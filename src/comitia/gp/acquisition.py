@@ -16,6 +16,7 @@ from scipy.special import erfcx, log_ndtr, ndtr
 Array = NDArray[np.float64]
 
 LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
+TINY = 1e-300
 FAR = -1e3
 """Below this z the asymptotic series has more correct digits than the difference that it replaces."""
 
@@ -67,18 +68,34 @@ def integrated(log_values: Array) -> Array:
     return np.asarray(top + np.log(np.exp(log_values - top).mean(axis=0)))
 
 
-def expected_improvement(mean: Array, var: Array, best: Array) -> Array:
-    """Return the logarithm of EI, averaged over theta.  # (n_samples, n), (n_samples, n), (n_samples, 1) to (n,)."""
+def expected_improvement(mean: Array, var: Array, best: Array, noise: Array) -> Array:
+    """Return the logarithm of EI, averaged over theta; the noise plays no part.
+
+    `mean` and `var` of the function are (n_samples, n), `best` and the variance `noise` of an observation
+    (n_samples, 1); the result is (n,), and so it is for the functions below.
+    """
     return integrated(log_ei(mean, var, best))
 
 
-def probability_of_improvement(mean: Array, var: Array, best: Array) -> Array:
-    """Return the logarithm of the probability of improvement, averaged over theta.  # shapes as above."""
+def augmented_improvement(mean: Array, var: Array, best: Array, noise: Array) -> Array:
+    """Return the logarithm of augmented EI (Huang et al. 2006): EI (1 - sd_noise / sqrt(var + noise)).
+
+    An observation where the function is known better than the noise teaches little, however good the place is: EI
+    alone would go on asking there.
+    """
+    share = noise / (var + noise)
+    # 1 - sqrt(share), without cancellation where the function is known well
+    learned = (1.0 - share) / (1.0 + np.sqrt(share))
+    return integrated(log_ei(mean, var, best) + np.log(np.maximum(learned, TINY)))
+
+
+def probability_of_improvement(mean: Array, var: Array, best: Array, noise: Array) -> Array:
+    """Return the logarithm of the probability of improvement, averaged over theta."""
     return integrated(log_pi(mean, var, best))
 
 
-def lower_confidence_bound(mean: Array, var: Array, best: Array) -> Array:
-    """Return minus the lower confidence bound, averaged over theta.  # shapes as above."""
+def lower_confidence_bound(mean: Array, var: Array, best: Array, noise: Array) -> Array:
+    """Return minus the lower confidence bound, averaged over theta."""
     return np.asarray(negative_lcb(mean, var, best).mean(axis=0))
 
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,11 +34,21 @@ MOST_ENTRIES = 4_000_000
 """Entries of covariances that are held at once: more theta than fit are taken in turns."""
 
 
-@cache
+MOST_REMEMBERED = 300
+"""Blocks up to this size have their pairs remembered; of larger ones they are a small part of the work."""
+
+
 def pairs(m: int) -> tuple[Indices, Indices, Indices]:
     """Return i, j and the flat position i m + j of the pairs i > j, in rows."""
+    return _small_pairs(m) if m <= MOST_REMEMBERED else _pairs(m)
+
+
+def _pairs(m: int) -> tuple[Indices, Indices, Indices]:
     i, j = np.tril_indices(m, -1)
     return i, j, i * m + j
+
+
+_small_pairs = lru_cache(maxsize=64)(_pairs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,15 +92,16 @@ def make_block(form: Form, label: int, rows: Indices, X: Array, y: Array, noise:
     """Precompute the distances between points of one branch."""
     i, j, _ = pairs(len(rows))
     columns = np.flatnonzero(X.max(axis=0) != X.min(axis=0))
-    T = np.ascontiguousarray(X.T[columns])
-    D = T[:, i] - T[:, j]
-    if form.kernel.power == 2:
-        D *= D
-    else:
-        np.abs(D, out=D)
-    categorical = form.is_categorical[columns]
-    if categorical.any():
-        D[categorical] = D[categorical] != 0
+    D = np.empty((len(columns), len(i)))
+    for row, column in zip(D, columns.tolist(), strict=True):  # one at a time: temporaries as large as D would not fit
+        x = np.ascontiguousarray(X[:, column])
+        np.subtract(x[i], x[j], out=row)
+        if form.is_categorical[column]:
+            row[:] = row != 0
+        elif form.kernel.power == 2:
+            row *= row
+        else:
+            np.abs(row, out=row)
     return Block(label, rows, X, y, noise, columns, D)
 
 
@@ -201,9 +212,8 @@ class Blocks:
             m = len(block)
             u = solved[:, 1]
             alpha = solved[:, 0] - mean * u
-            lower = pairs(m)[2]
+            i, j, lower = pairs(m)
             inverse = precision(L)
-            i, j, _ = pairs(m)
             G = alpha[i] * alpha[j] + u[i] * u[j] / weight - inverse.reshape(-1)[lower]
             trace = float((alpha * alpha + u * u / weight - inverse.diagonal()).sum())
             half_k = float(G @ self.form.kernel.profile(s))  # half of the sum over both triangles

@@ -67,9 +67,10 @@ class Mondrian:
 
     def __call__(self, A: Array, B: Array) -> Array:
         """Return the share of partitions in which rows are in the same cell.  # (n, m)."""
-        a, b = self._remembered(A), self.cells(B)
-        share: Array = np.mean(a[:, :, None] == b[:, None, :], axis=0)
-        return share
+        share = np.zeros((len(A), len(B)))
+        for a, b in zip(self._remembered(A), self.cells(B), strict=True):
+            share += a[:, None] == b
+        return share / len(self._seeds)
 
     def _remembered(self, X: Array) -> Words:
         key = X.tobytes()

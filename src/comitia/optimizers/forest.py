@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from comitia.gp.acquisition import expected_improvement
+from comitia.gp.acquisition import log_ei
 from comitia.gp.outputs import standardise
 from comitia.seeds import Seeds
 from comitia.space import Space
@@ -44,7 +44,7 @@ class ForestBelief:
             rows = self.space.impute(X)
             nearest = np.min([((rows - row) ** 2).sum(axis=1) for row in self.pending], axis=0)
             var = np.maximum(var * (1.0 - np.exp(-nearest / 0.02)), SMALLEST_VARIANCE)
-        return expected_improvement(mean[None], var[None], np.array([[self.best]]))
+        return log_ei(mean, var, self.best)
 
     def mean(self, X: Array) -> Array:
         """See `Belief`."""

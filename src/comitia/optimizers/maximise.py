@@ -15,9 +15,10 @@ FEW = 2000
 """A space with so few configurations is not searched: all of them are scored."""
 
 
-MOST_STEPS = 40
+MOST_STEPS = 20
+"""Steps of a local search; T §5.3.2 has a maximum and names none."""
 LEAST_GAIN = 0.01
-"""A step must promise this much more, in the logarithm of EI a hundredth: the search ends where gains are smaller."""
+"""A step must promise this much more, in the logarithm of EI a hundredth; T §5.3.2 has a threshold and names none."""
 
 
 def some(space: Space, n: int, rng: np.random.Generator) -> Array:
@@ -65,7 +66,7 @@ class LocalSearch:
     """
 
     n_candidates: int = 250
-    n_starts: int = 8
+    n_starts: int = 5
     steps: tuple[float, ...] = (0.1,)
     n_fine: int = 3
     by_branch: bool = False
@@ -100,6 +101,7 @@ def climb(
     """
     X, scores = X.copy(), scores.copy()
     walking = np.arange(len(X))
+    memory = Memory(belief)
     for _ in range(MOST_STEPS):
         neighbours, origin = space.neighbours(X[walking], step=step)
         if stays:
@@ -107,7 +109,7 @@ def climb(
             neighbours, origin = neighbours[same], origin[same]
         if not len(neighbours):
             break
-        best, values = best_of_each(neighbours, origin, belief.score(neighbours), len(walking))
+        best, values = best_of_each(neighbours, origin, memory.score(neighbours), len(walking))
         better = values > scores[walking] + LEAST_GAIN
         walking = walking[better]
         if not len(walking):
@@ -115,6 +117,26 @@ def climb(
         X[walking], scores[walking] = space.impute(best[better]), values[better]
         walking = walking[first_of_equals(X[walking])]
     return distinct(X, scores)
+
+
+class Memory:
+    """Scores that are known already: most neighbours of a step were neighbours of the one before, too.
+
+    A change of branch leads to the middle of the other branch, wherever a row comes from.
+    """
+
+    def __init__(self, belief: Belief) -> None:
+        self._belief = belief
+        self._known: dict[bytes, float] = {}
+
+    def score(self, X: Array) -> Array:
+        """See `Belief`."""
+        keys = [row.tobytes() for row in X]
+        new = {key: index for index, key in enumerate(keys) if key not in self._known}
+        if new:
+            scores = self._belief.score(X[list(new.values())])
+            self._known.update(zip(new, scores.tolist(), strict=True))
+        return np.array([self._known[key] for key in keys])
 
 
 def distinct(X: Array, scores: Array) -> tuple[Array, Array]:
@@ -149,7 +171,9 @@ class Perturbations:
     n_candidates : int
         Random configurations; the best of each branch is a start.
     n_starts : int
-        How many of those, and as many of the best trials.
+        How many of those at most.
+    n_tried : int
+        Best trials that are starts, too.
     n_children : int
         Changed copies of each start in a round; the best of them and the start goes on.
     scales : tuple of float
@@ -158,6 +182,7 @@ class Perturbations:
 
     n_candidates: int = 400
     n_starts: int = 6
+    n_tried: int = 3
     n_children: int = 20
     scales: tuple[float, ...] = (0.2, 0.1, 0.05, 0.02, 0.01)
 
@@ -169,7 +194,7 @@ class Perturbations:
             return ranked(X, scores)
         good = np.argsort(-scores, kind="stable")
         good = good[np.sort(np.unique(space.branches(X)[good], return_index=True)[1])][: self.n_starts]
-        tried = tried[: self.n_starts]
+        tried = tried[: self.n_tried]
         ends = space.impute(np.concatenate([X[good], tried]))
         values = np.concatenate([scores[good], belief.score(tried)]) if len(tried) else scores[good]
         for scale in self.scales:

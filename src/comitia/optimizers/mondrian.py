@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from comitia.gp.acquisition import expected_improvement
+from comitia.gp.acquisition import log_ei
 from comitia.gp.kernels import Laplace, Scaled
 from comitia.gp.model import GP, DensePosterior
 from comitia.gp.mondrian import Mondrian
@@ -34,7 +34,7 @@ class MondrianBelief:
     def score(self, X: Array) -> Array:
         """See `Belief`."""
         mean, var = self.posterior.mean_var(self.view(X)[0])
-        return expected_improvement(mean[None], np.maximum(var, 1e-12)[None], np.array([[self.best]]))
+        return log_ei(mean, np.maximum(var, 1e-12), self.best)
 
     def mean(self, X: Array) -> Array:
         """See `Belief`."""

@@ -22,7 +22,7 @@ from comitia.seeds import Seeds
 from comitia.space import Space
 
 Array = NDArray[np.float64]
-Acquisition = Callable[[Array, Array, Array], Array]
+Acquisition = Callable[[Array, Array, Array, Array], Array]
 
 ALWAYS_TUNED = 20
 """Up to so many observations theta's maximum is found anew for each."""
@@ -69,7 +69,7 @@ class ProcessBelief:
     def score(self, X: Array) -> Array:
         """See `Belief`."""
         mean, var = self.posterior.mean_var(*self.view(X))
-        return self.acquisition(mean, var, self.best)
+        return self.acquisition(mean, var, self.best, self.posterior.variances[1][:, None])
 
     def mean(self, X: Array) -> Array:
         """See `Belief`."""
@@ -156,7 +156,7 @@ class GaussianProcess:
 
     def _gaussian(self, rows: Array, labels: Labels, y: Array, needs_spread: bool) -> Gaussian:
         """Return theta's maximum, and a Gaussian around it, given the observations up to the last checkpoint."""
-        n = last_checkpoint(y)
+        n = last_checkpoint(self._outputs(y))
         key = rows[:n].tobytes() + np.asarray(y[:n]).tobytes() + bytes([needs_spread])
         if self._tuned is None or self._tuned[0] != key:
             blocks = self._some(rows[:n], labels[:n], y[:n])
@@ -177,18 +177,18 @@ class GaussianProcess:
         return Blocks(self._form, rows, z, labels)
 
 
-def last_checkpoint(y: Array) -> int:
+def last_checkpoint(z: Array) -> int:
     """Return the number of observations, from the first on, that theta's maximum is found from.
 
     A function of the observations alone, so that an object that lived through them and a fresh one agree, and the cost
     of tuning is shared by many suggestions.
     """
-    n = checkpoint = len(y)
+    n = checkpoint = len(z)
     if n > ALWAYS_TUNED:
         following = ALWAYS_TUNED
         while following <= n:
             checkpoint, following = following, int(np.ceil(following * GROWTH))
-        z = standardise(y)
-        if not 1 / SCALE_CHANGE < z[:checkpoint].std() < SCALE_CHANGE:
+        spread = z.std()
+        if not spread / SCALE_CHANGE <= z[:checkpoint].std() <= spread * SCALE_CHANGE:
             checkpoint = n
     return checkpoint

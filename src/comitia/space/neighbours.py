@@ -28,6 +28,8 @@ def one_exchange(
     rows, origins = [np.empty((0, X.shape[1]))], [np.empty(0, dtype=np.intp)]
     for j, column in enumerate(columns):
         origin = np.flatnonzero(active[:, j])
+        if not len(origin):
+            continue
         for moved in column.neighbours(X[origin, j], step):
             exists = ~np.isnan(moved)
             changed = X[origin[exists]]
