@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Callable
 
 from comitia.bench.tables import Table, Text
@@ -25,11 +26,12 @@ def _pipes(texts: list[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    return text.replace("<", "&lt;").replace(">", "&gt;").replace("_", "\\_")
+    """Escape what would be taken for a tag; a sign between spaces is no tag."""
+    return re.sub(r">(?=\S)", "&gt;", re.sub(r"<(?=\S)", "&lt;", text))
 
 
 def _markdown(entry: Text) -> str:
-    text = _plain(entry.text)
+    text = entry.text.replace("<", "&lt;").replace(">", "&gt;")
     if entry.underlined:
         text = f"<u>{text}</u>"
     return f"**{text}**" if entry.bold else text
