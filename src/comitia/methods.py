@@ -16,6 +16,7 @@ from comitia.goals import MeanLoss
 from comitia.gp.acquisition import augmented_improvement
 from comitia.gp.kernels import Laplace
 from comitia.gp.outputs import clipped
+from comitia.gp.priors import SHORT
 from comitia.optimizers import Bayes, Grid, RandomSearch, Sobol
 from comitia.optimizers.belief import Maximiser
 from comitia.optimizers.forest import Forest
@@ -84,6 +85,7 @@ BAYES = gaussian_process(
     has_offsets=True,
     n_samples=5,
     n_sweeps=0,
+    priors=SHORT,
     outputs=clipped,
     acquisition=augmented_improvement,
 )
