@@ -16,6 +16,7 @@ from comitia.optimizers.process import GaussianProcess
 from comitia.seams import Member
 from comitia.seeds import Seeds
 from comitia.space import Space
+from comitia.threads import one_thread
 
 Array = NDArray[np.float64]
 
@@ -72,6 +73,14 @@ class PosteriorMean:
             )
         numbers = np.flatnonzero(np.isfinite(history.losses) & ~history.is_superseded)
         X = history.X[numbers]
+        with one_thread():
+            return self._chosen(X, numbers, history, seeds)
+
+    def _chosen(
+        self, X: NDArray[np.float64], numbers: NDArray[np.intp], history: History, seeds: Seeds
+    ) -> list[Member]:
+        """Return the trial or the point of the space with the least mean."""
+        assert history.space is not None
         belief = self._surrogate(history.space).belief(X, history.losses[numbers], len(history), seeds)
         order = np.argsort(belief.mean(X), kind="stable")
         best = history.trial(int(numbers[order[0]]))

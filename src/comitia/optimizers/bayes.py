@@ -17,6 +17,7 @@ from comitia.optimizers.unseen import Unseen
 from comitia.seams import Ask
 from comitia.seeds import Seeds
 from comitia.space import Space
+from comitia.threads import one_thread
 
 N_TRIED = 16
 """Best trials that a maximiser may start from."""
@@ -61,6 +62,10 @@ class Bayes:
         """See `Optimizer`."""
         if history.n_finished < self._n_initial:
             return self._initial.ask(history, values, n, seeds)
+        with one_thread():
+            return self._suggest(history, values, n, seeds)
+
+    def _suggest(self, history: History, values: NDArray[np.float64], n: int, seeds: Seeds) -> Sequence[Ask]:
         unseen = Unseen(self._space, history)
         if unseen.is_exhausted:
             return []
