@@ -92,8 +92,8 @@ THESIS = Priors()
 DIMENSIONAL = Priors(length=LogNormal(math.sqrt(2.0), math.sqrt(3.0)), dimensional=True)
 """Hvarfner et al. 2024: length scales that grow with the root of the number of active dimensions."""
 SHORT = Priors(length=LogNormal(math.log(0.4), 0.7))
-"""Comitia's own: a loss usually changes within half of a range. With T's median of a whole range, a branch is taken to be
-flat after a few equal values, and left for good."""
+"""Comitia's own: a loss usually changes within half of a range. With T's median of a whole range, a branch is taken
+to be flat after a few equal values, and left for good."""
 
 
 class JointPrior:
