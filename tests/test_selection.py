@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from comitia import FunctionEvaluator, History, Seeds, Serial, Space, Study
+from comitia import FunctionEvaluator, History, Observation, Seeds, Serial, Space, Study, Trial
 from comitia.errors import ChoiceError
+from comitia.methods import Method
+from comitia.optimizers import RandomSearch
+from comitia.optimizers.unseen import Unseen
 from comitia.selection import Argmin, PosteriorMean
 
 from .optimizers.test_bayes import history_of
@@ -66,3 +69,39 @@ def test_a_study_hands_over_its_posterior_mean() -> None:
     study.run(FunctionEvaluator(lambda c: (c["x"] - 0.3) ** 2), n_trials=12, executor=Serial())
     [member] = study.members()
     assert abs(member.config["x"] - 0.3) < 0.05
+
+
+def test_the_posterior_mean_hands_over_nothing_from_where_everything_failed() -> None:
+    """A model that saw successes alone would extrapolate into the part of the space where every fit fails."""
+    space = Space({"x": stats.uniform(0, 1)})
+    for seed in range(4):
+        study = Study(space, Method("pm", RandomSearch, "x", selection=PosteriorMean()), seed=seed)
+        rng = np.random.default_rng(seed)
+        for _ in range(25):
+            [trial] = study.ask()
+            x = trial.config["x"]
+            if x < 0.35:
+                study.tell(trial, error="no fit")
+            else:
+                study.tell(trial, x**2 + 0.01 * rng.normal())
+        [member] = study.members()
+        assert member.config["x"] > 0.3
+
+
+def test_suggestions_in_a_small_space_follow_the_ranking_however_much_is_known() -> None:
+    """Beyond a hundred known candidates the rest was once drawn at random."""
+    space = Space({"x": list(range(20)), "y": list(range(20))})
+    history = History(2, space=space)
+    assert space.all is not None
+    for number, config in enumerate(c for c in space.decode(space.all) if c["x"] < 15):
+        x = space.encode([config])[0]
+        trial = Trial(number, number, tuple(x.tolist()), config)
+        history.append(trial)
+        history.finish(Observation(trial, "ok", ((config["x"] - 14) ** 2 + config["y"],)))
+    unseen = Unseen(space, history)
+    assert space.all is not None
+    known_first = space.encode([*(c for c in space.decode(space.all) if c["x"] < 15), {"x": 19, "y": 3}])
+    best = unseen.best(known_first)
+    assert best is not None
+    assert space.decode(best[None])[0] == {"x": 19, "y": 3}
+    assert unseen.best(known_first) is None

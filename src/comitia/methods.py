@@ -50,7 +50,7 @@ class Method:
     paper: str = "comitia"
 
     def __post_init__(self) -> None:
-        if self.goal.moves and getattr(self.optimizer, "needs_generations", False):
+        if self.goal.moves and getattr(_unwrapped(self.optimizer), "needs_generations", False):
             raise ChoiceError(
                 f"The method {self.name!r} must not combine an optimizer that works by generations with a goal whose "
                 f"values move: got {_name(self.optimizer)} with {_name(self.goal)}. Use a model-based or random "
@@ -68,7 +68,15 @@ class Method:
             )
 
 
+def _unwrapped(choice: object) -> object:
+    """Return what a partial function is of."""
+    while isinstance(choice, partial):
+        choice = choice.func
+    return choice
+
+
 def _name(choice: object) -> str:
+    choice = _unwrapped(choice)
     return choice.__name__ if isinstance(choice, type) else type(choice).__name__
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from comitia.errors import ChoiceError, NothingFound
+from comitia.goals import MeanLoss
 from comitia.history import History
 from comitia.optimizers.belief import Maximiser, SmoothBelief
 from comitia.optimizers.maximise import Gradients
@@ -71,26 +72,31 @@ class PosteriorMean:
                 "A posterior mean needs a history that knows its space. Got one without. Use a Study, or "
                 "History(len(space), space=space)."
             )
-        numbers = np.flatnonzero(np.isfinite(history.losses) & ~history.is_superseded)
-        X = history.X[numbers]
         with one_thread():
-            return self._chosen(X, numbers, history, seeds)
+            return [self._chosen(history, history.space, seeds)]
 
-    def _chosen(
-        self, X: NDArray[np.float64], numbers: NDArray[np.intp], history: History, seeds: Seeds
-    ) -> list[Member]:
-        """Return the trial or the point of the space with the least mean."""
-        assert history.space is not None
-        belief = self._surrogate(history.space).belief(X, history.losses[numbers], len(history), seeds)
-        order = np.argsort(belief.mean(X), kind="stable")
-        best = history.trial(int(numbers[order[0]]))
+    def _chosen(self, history: History, space: Space, seeds: Seeds) -> Member:
+        """Return the trial or the point of the space with the least mean.
+
+        The model sees failed trials, too, as bad as the worst: where they were nothing is expected, and nothing that
+        failed is handed over.
+        """
+        is_kept = ~history.is_superseded[history.finished]
+        numbers = history.finished[is_kept]
+        values = MeanLoss().values(history, seeds)[is_kept]
+        belief = self._surrogate(space).belief(history.X[numbers], values, len(history), seeds)
+        good = numbers[np.isfinite(history.losses[numbers])]
+        good = good[np.argsort(belief.mean(history.X[good]), kind="stable")]
+        best = history.trial(int(good[0]))
         if self._among_trials:
-            return [Member(best.config, 1.0, best.number)]
+            return Member(best.config, 1.0, best.number)
         rng = seeds("posterior-mean", len(history))
-        x = self._maximiser(Expectation(belief), history.space, X[order], rng)[0]
-        [config] = history.space.decode(x[None])
-        tried = [int(number) for number in numbers if history.trial(int(number)).config == config]
-        return [Member(config, 1.0, tried[0] if tried else None)]
+        for x in self._maximiser(Expectation(belief), space, history.X[good], rng):
+            [config] = space.decode(x[None])
+            number = history.number_of(config)
+            if number is None or np.isfinite(history.losses[number]):
+                return Member(config, 1.0, number)
+        return Member(best.config, 1.0, best.number)
 
 
 @dataclass(frozen=True, eq=False)

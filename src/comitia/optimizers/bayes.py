@@ -90,10 +90,9 @@ class Bayes:
     def _next(self, belief: Belief, tried: Array, unseen: Unseen, number: int, seeds: Seeds) -> Array | None:
         """Return the best candidate that was not asked before; None if there is nothing new."""
         rng = seeds("acquisition", number)
-        best = self._maximiser(belief, self._space, tried, rng)
-        return unseen.first(self._then_random(best, rng), lambda: rng)
+        best = unseen.best(self._maximiser(belief, self._space, tried, rng))
+        return best if best is not None else unseen.first(self._random(rng), lambda: rng)
 
-    def _then_random(self, best: Array, rng: np.random.Generator) -> Iterator[Array]:
-        yield from best
+    def _random(self, rng: np.random.Generator) -> Iterator[Array]:
         while True:
             yield self._space.sample(1, rng)[0]

@@ -178,6 +178,8 @@ class Perturbations:
         Changed copies of each start in a round; the best of them and the start goes on.
     scales : tuple of float
         Standard deviation of a changed number in each round, in the encoded range.
+    n_kept : tuple of int
+        Starts that are left in each round, the best of them.
     """
 
     n_candidates: int = 400
@@ -185,6 +187,7 @@ class Perturbations:
     n_tried: int = 3
     n_children: int = 20
     scales: tuple[float, ...] = (0.2, 0.1, 0.05, 0.02, 0.01)
+    n_kept: tuple[int, ...] = (9, 4, 2, 2, 2)
 
     def __call__(self, belief: Belief, space: Space, tried: Array, rng: np.random.Generator) -> Array:
         """See `Maximiser`."""
@@ -197,12 +200,18 @@ class Perturbations:
         tried = tried[: self.n_tried]
         ends = space.impute(np.concatenate([X[good], tried]))
         values = np.concatenate([scores[good], belief.score(tried)]) if len(tried) else scores[good]
-        for scale in self.scales:
+        seen, seen_scores = [X], [scores]
+        for scale, n_kept in zip(self.scales, self.n_kept, strict=True):
+            kept = np.argsort(-values, kind="stable")[:n_kept]
+            ends, values = ends[kept], values[kept]
             children, origin = perturbed(space, ends, self.n_children, scale, rng)
-            best, better = best_of_each(children, origin, belief.score(children), len(ends))
+            at = belief.score(children)
+            seen, seen_scores = [*seen, ends, children], [*seen_scores, values, at]
+            best, better = best_of_each(children, origin, at, len(ends))
             gains = better > values
             ends, values = np.where(gains[:, None], best, ends), np.where(gains, better, values)
-        return ranked(np.concatenate([ends, X]), np.concatenate([values, scores]))
+        # everything that was scored: where the best was tried already, its neighbour is the next
+        return ranked(np.concatenate(seen), np.concatenate(seen_scores))
 
 
 def perturbed(space: Space, X: Array, n: int, scale: float, rng: np.random.Generator) -> tuple[Array, NDArray[np.intp]]:

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from comitia.errors import ChoiceError
 from comitia.gp.acquisition import expected_improvement, log_ei_gradient
 from comitia.gp.blocks import Blocks
 from comitia.gp.kernels import ARD, Labels, Matern52
@@ -83,6 +84,11 @@ class ProcessBelief:
 
     def score_gradient(self, X: Array) -> tuple[Array, Array]:
         """See `SmoothBelief`: that of expected improvement."""
+        if self.acquisition is not expected_improvement:
+            raise ChoiceError(
+                "A search along gradients needs the expected improvement. Got another acquisition, whose gradient is "
+                "not here. Use LocalSearch or Perturbations with it."
+            )
         mean, var, d_mean, d_var = self.posterior.gradients(*self.view(X))
         return log_ei_gradient(mean, var, self.best, d_mean, d_var)
 

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from comitia.history import History
 from comitia.space import Config, Space
 
+CHUNK = 16
+"""Rows of a ranking that are decoded together; the first is nearly always new."""
 MOST_REPEATS = 100
 """Candidates that may be known already before the rest of a small space is listed instead."""
 MOST_REPEATS_IN_LARGE_SPACE = 10_000
@@ -30,6 +32,16 @@ class Unseen:
         """Whether every configuration of a listable space was asked."""
         everything = self._space.all
         return everything is not None and self._history.n_configs + len(self._new) >= len(everything)
+
+    def best(self, ranked: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """Return the first new row of a ranking, however many before it are known; None if all are."""
+        for start in range(0, len(ranked), CHUNK):
+            rows = ranked[start : start + CHUNK]
+            for x, config in zip(rows, self._space.decode(rows), strict=True):
+                if self._is_new(config):
+                    self._new.add(config)
+                    return np.asarray(x)
+        return None
 
     def first(
         self, candidates: Iterable[NDArray[np.float64]], rng: Callable[[], np.random.Generator]
@@ -55,7 +67,10 @@ class Unseen:
 
     def _add(self, x: NDArray[np.float64]) -> bool:
         [config] = self._space.decode(x[None])
-        if self._history.was_asked(config) or config in self._new:
+        if not self._is_new(config):
             return False
         self._new.add(config)
         return True
+
+    def _is_new(self, config: Config) -> bool:
+        return not self._history.was_asked(config) and config not in self._new
