@@ -198,8 +198,8 @@ cv = 0.3
 """
 
 
-def begin(folder: Path, place: Path, jobs: int) -> subprocess.Popen[bytes]:
-    (place / "e.toml").write_text(TOML)
+def begin(folder: Path, place: Path, jobs: int, content: str = TOML) -> subprocess.Popen[bytes]:
+    (place / "e.toml").write_text(content)
     command = [sys.executable, "-m", "comitia.cli", "bench", "run", "e.toml", "--jobs", str(jobs), "-q"]
     env = {**os.environ, "COMITIA_DATA": str(folder)}
     return subprocess.Popen([*command], cwd=place, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -243,7 +243,7 @@ def test_twenty_kills_lose_no_finished_cell_and_double_none(folder: Path, tmp_pa
 
 
 def test_an_interrupt_keeps_what_is_finished(folder: Path, tmp_path: Path) -> None:
-    program = begin(folder, tmp_path, 1)
+    program = begin(folder, tmp_path, 1, TOML.replace("repetitions = 12", "repetitions = 2000"))
     output = tmp_path / "rows" / "e.parquet"
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and not (output.exists() and len(read_rows(output)[0])):

@@ -14,6 +14,7 @@ from comitia import Seeds, Space, get_space
 from comitia.errors import ChoiceError, UnknownName
 from comitia.spaces import SPACES
 from comitia.spaces.svm import ColumnWidths
+from comitia.threads import one_thread
 
 N_FEATURES = 6
 CLASSES = [table[:120] for table in load_breast_cancer(return_X_y=True)]
@@ -111,7 +112,7 @@ def test_every_space_builds_learners_that_fit(name: str) -> None:
             continue  # libsvm takes minutes over these, which is what time limits are for
         model = ready.build(config, 0)
         clone(model)
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), one_thread():
             warnings.simplefilter("ignore")  # convergence
             predicted = model.fit(X, y).predict(X)
         assert predicted.shape == y.shape
