@@ -136,6 +136,8 @@ def test_theta_is_tuned_at_checkpoints_that_depend_on_the_observations_alone() -
     assert all(0.89 * n <= c <= n for n, c in enumerate(points, start=1))
     assert len(set(points)) < 60
     assert last_checkpoint(np.append(y[:250], 1e3)) == 251  # another scale: theta is found anew
+    jumped = np.concatenate([y[:250], [1e3], y[251:]])
+    assert len({last_checkpoint(jumped[:n]) for n in range(251, 275)}) <= 4  # once, not until the next tenth
 
 
 def test_many_observations_are_tuned_on_a_part() -> None:

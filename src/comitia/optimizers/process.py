@@ -187,14 +187,22 @@ def last_checkpoint(z: Array) -> int:
     """Return the number of observations, from the first on, that theta's maximum is found from.
 
     A function of the observations alone, so that an object that lived through them and a fresh one agree, and the cost
-    of tuning is shared by many suggestions.
+    of tuning is shared by many suggestions: each tenth more observations is one, and so is a jump of their spread.
     """
-    n = checkpoint = len(z)
-    if n > ALWAYS_TUNED:
-        following = ALWAYS_TUNED
-        while following <= n:
-            checkpoint, following = following, int(np.ceil(following * GROWTH))
-        spread = z.std()
-        if not spread / SCALE_CHANGE <= z[:checkpoint].std() <= spread * SCALE_CHANGE:
-            checkpoint = n
+    n = len(z)
+    if n <= ALWAYS_TUNED:
+        return n
+    counts = np.arange(1, n + 1)
+    means = np.cumsum(z) / counts
+    spreads = np.sqrt(np.maximum(np.cumsum(z**2) / counts - means**2, 0.0))  # of the first 1, 2, ..., n
+    checkpoint = ALWAYS_TUNED
+    while checkpoint < n:
+        later = spreads[checkpoint:]
+        is_broken = (later > spreads[checkpoint - 1] * SCALE_CHANGE) | (later * SCALE_CHANGE < spreads[checkpoint - 1])
+        following = int(np.ceil(checkpoint * GROWTH))
+        if is_broken.any():
+            following = min(following, checkpoint + 1 + int(is_broken.argmax()))
+        if following > n:
+            break
+        checkpoint = following
     return checkpoint
