@@ -14,7 +14,7 @@ PACKAGE = Path(comitia.__file__).parent
 # A module may import those of earlier lines, and, within a line, what PEERS says. Keep in step with ARCHITECTURE.md.
 LAYERS = [
     ["errors"],
-    ["seeds", "interrupts", "quiet", "threads", "budget", "gp"],
+    ["seeds", "interrupts", "quiet", "threads", "one_line", "budget", "gp"],
     ["space"],
     ["history"],
     ["seams"],

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from comitia.bench.command_line import make_app
-from comitia.errors import ComitiaError, ComitiaWarning
+from comitia.bench.command_line import app as bench_app
+from comitia.one_line import one_line_errors
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,28 +44,6 @@ class Preset(StrEnum):
 
 Output = Annotated[Path, typer.Option("--output", "-o", help="Folder for the model; must be new or empty.")]
 FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to print.")]
-
-
-@contextmanager
-def _one_line_errors() -> Iterator[None]:
-    """Print our errors and warnings as one line each; exit with 2 on an error, with 130 on a Ctrl-C."""
-    try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", ComitiaWarning)
-            try:
-                yield
-            finally:
-                for warning in caught:
-                    if issubclass(warning.category, ComitiaWarning):
-                        print(f"comitia: warning: {' '.join(str(warning.message).split())}", file=sys.stderr)
-    except ComitiaError as error:
-        print(f"comitia: {' '.join(str(error).split())}", file=sys.stderr)
-        raise typer.Exit(2) from error
-    except OSError as error:  # a path that cannot be written or read
-        print(f"comitia: {error}", file=sys.stderr)
-        raise typer.Exit(2) from error
-    except KeyboardInterrupt as error:
-        raise typer.Exit(130) from error
 
 
 @app.command()
@@ -107,7 +82,7 @@ def fit(
     """
     options = {key: value for key, value in locals().items() if key not in ("overwrite", "quiet", "output")}
     options["preset"] = preset.value
-    with _one_line_errors():
+    with one_line_errors():
         from comitia.commands import run_fit
 
         _print_summary(run_fit(options, output, overwrite=overwrite, verbose=not quiet), output)
@@ -126,7 +101,7 @@ def resume(
 
         comitia resume model/ --time-limit 300
     """
-    with _one_line_errors():
+    with one_line_errors():
         from comitia.commands import run_resume
 
         _print_summary(run_resume(model, time_limit, n_trials, verbose=not quiet), model)
@@ -148,7 +123,7 @@ def predict(
 
         cat new.csv | comitia predict model/ - --proba
     """
-    with _one_line_errors():
+    with one_line_errors():
         from comitia.commands import run_predict
 
         run_predict(model, table, proba, delimiter, trusted or []).to_csv(sys.stdout, index=False)
@@ -166,7 +141,7 @@ def leaderboard(
 
         comitia leaderboard model/ -f json
     """
-    with _one_line_errors():
+    with one_line_errors():
         from comitia.commands import leaderboard_of
 
         _print_rows(leaderboard_of(model).head(most), output_format)
@@ -175,7 +150,7 @@ def leaderboard(
 @app.command()
 def methods(output_format: FormatOption = Format.table) -> None:
     """List search methods, with the paper each is from."""
-    with _one_line_errors():
+    with one_line_errors():
         from comitia.commands import methods_frame
 
         _print_rows(methods_frame(), output_format)
@@ -184,13 +159,13 @@ def methods(output_format: FormatOption = Format.table) -> None:
 @app.command()
 def spaces(output_format: FormatOption = Format.table) -> None:
     """List ready-made spaces, and the learners of the default one."""
-    with _one_line_errors():
+    with one_line_errors():
         from comitia.commands import spaces_frame
 
         _print_rows(spaces_frame(), output_format)
 
 
-app.add_typer(make_app(_one_line_errors), name="bench")
+app.add_typer(bench_app, name="bench")
 
 
 def _print_summary(estimator: Any, output: Path) -> None:

@@ -59,7 +59,7 @@ def test_a_cell_gives_the_same_again_but_for_seconds(folder: Path) -> None:
 
 
 def test_all_methods_of_a_repetition_are_judged_on_the_same_rows(folder: Path) -> None:
-    """A grid of one point and a random search of the same point would differ otherwise; here: two grids."""
+    """Two rows of the registry that propose the same points get the same losses."""
     rs, rs_best = one(folder, "rs"), one(folder, "rs-best")
     assert [row["trial_loss"] for row in rs] == [row["trial_loss"] for row in rs_best]
     assert [row["test_loss"] for row in rs] == [row["test_loss"] for row in rs_best]

@@ -210,7 +210,7 @@ def score_answers(
     if loss.needs_probabilities:
         p = np.average(answers, axis=0, weights=weights)
         predicted = classes[p.argmax(axis=1)]
-        rows = loss.rows(*_over_all_classes(p, classes, y_test))
+        rows = loss.rows(*over_all_classes(p, classes, y_test))
     else:
         votes = sum(w * (a[:, None] == np.arange(len(classes))) for a, w in zip(answers, weights, strict=True))
         predicted = classes[np.asarray(votes).argmax(axis=1)]
@@ -219,7 +219,7 @@ def score_answers(
     return Score(float(np.mean(rows)), precision, recall)
 
 
-def _over_all_classes(p: NDArray[Any], classes: NDArray[Any], y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def over_all_classes(p: NDArray[Any], classes: NDArray[Any], y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return codes and probabilities over the classes of both parts: one that was never trained on has 0."""
     every = np.union1d(classes, y)
     full = np.zeros((len(p), len(every)))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from comitia.one_line import one_line_errors
 
 if TYPE_CHECKING:
     from comitia.bench.plan import Experiment
@@ -20,126 +20,124 @@ JobsOption = Annotated[int, typer.Option("--jobs", "-j", min=1, help="How many a
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
 
 
-def make_app(errors: Callable[[], AbstractContextManager[None]]) -> typer.Typer:
-    """Return the group of commands; `errors` turns our errors into one line each."""
-    app = typer.Typer(
-        no_args_is_help=True,
-        rich_markup_mode="markdown",
-        help="Compare search methods: run an experiment, keep its rows, report.\n\n"
-        "    comitia bench run experiments/t-table-3.4-3.5.toml --scale 0.1 --data datasets/\n\n"
-        "    comitia bench report experiments/rows/t-table-3.4-3.5@0.1.parquet",
-    )
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="Compare search methods: run an experiment, keep its rows, report.\n\n"
+    "    comitia bench run experiments/t-table-3.4-3.5.toml --scale 0.1 --data datasets/\n\n"
+    "    comitia bench report experiments/rows/t-table-3.4-3.5@0.1.parquet",
+)
 
-    @app.command()
-    def run(
-        experiment: Annotated[Path, typer.Argument(help="TOML file; see experiments/ and docs/bench.md.")],
-        scale: Annotated[float, typer.Option(help="Shrink problems, repetitions and budgets to this share.")] = 1.0,
-        data: DataOption = None,
-        jobs: JobsOption = 1,
-        output: Annotated[Path | None, typer.Option("--output", "-o", help="Parquet file for the rows.")] = None,
-        problem: Annotated[list[str] | None, typer.Option(help="Only this problem; may be repeated.")] = None,
-        method: Annotated[list[str] | None, typer.Option(help="Only this method; may be repeated.")] = None,
-        retry: Annotated[bool, typer.Option("--retry", help="Run cells again that failed.")] = False,
-        quiet: QuietOption = False,
-    ) -> None:
-        """Run what is missing of an experiment. Ctrl-C and kill are harmless: run it again to go on.
 
-        **Examples**
+@app.command()
+def run(
+    experiment: Annotated[Path, typer.Argument(help="TOML file; see experiments/ and docs/bench.md.")],
+    scale: Annotated[float, typer.Option(help="Shrink problems, repetitions and budgets to this share.")] = 1.0,
+    data: DataOption = None,
+    jobs: JobsOption = 1,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Parquet file for the rows.")] = None,
+    problem: Annotated[list[str] | None, typer.Option(help="Only this problem; may be repeated.")] = None,
+    method: Annotated[list[str] | None, typer.Option(help="Only this method; may be repeated.")] = None,
+    retry: Annotated[bool, typer.Option("--retry", help="Run cells again that failed.")] = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Run what is missing of an experiment. Ctrl-C and kill are harmless: run it again to go on.
 
-            comitia bench run experiments/c-table-1-2.toml --scale 0.3 --data datasets/ --jobs 2
+    **Examples**
 
-            comitia bench run experiments/peers-samplers.toml --problem sonar --method rs --method bayes
-        """
-        with errors():
-            _run(experiment, scale, data, jobs, output, problem or [], method or [], retry=retry, quiet=quiet)
+        comitia bench run experiments/c-table-1-2.toml --scale 0.3 --data datasets/ --jobs 2
 
-    @app.command()
-    def report(
-        rows: Annotated[Path, typer.Argument(help="Parquet file of `bench run`, also while it is running.")],
-        output: Annotated[
-            Path | None, typer.Option("--output", "-o", help="Folder; beside the rows if not given.")
-        ] = None,
-    ) -> None:
-        """Write report.html, report.md with figures, and tables.tex; print the tables.
+        comitia bench run experiments/peers-samplers.toml --problem sonar --method rs --method bayes
+    """
+    with one_line_errors():
+        _run(experiment, scale, data, jobs, output, problem or [], method or [], retry=retry, quiet=quiet)
 
-        **Example**
 
-            comitia bench report experiments/rows/c-table-1-2@0.3.parquet
-        """
-        with errors():
-            from comitia.bench.page import write_report
-            from comitia.bench.writers import markdown
+@app.command()
+def report(
+    rows: Annotated[Path, typer.Argument(help="Parquet file of `bench run`, also while it is running.")],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder; beside the rows if not given.")] = None,
+) -> None:
+    """Write report.html, report.md with figures, and tables.tex; print the tables.
 
-            folder = output or rows.with_name(f"{rows.stem}-report")
-            for table in write_report(rows, folder):
-                print(markdown(table))
-            print(f"Written: {folder}/report.html, report.md, tables.tex and figures/", file=sys.stderr)
+    **Example**
 
-    @app.command()
-    def pool(
-        problem: Annotated[str, typer.Argument(help="A table of the data folder, or sklearn:iris, openml:61, ...")],
-        space: Annotated[str, typer.Option(help="A row of `comitia spaces`.")],
-        output: Annotated[Path, typer.Option("--output", "-o", help="Parquet file.")],
-        n_trials: Annotated[int, typer.Option(min=2, help="Configurations.")] = 500,
-        folds: Annotated[int, typer.Option(min=2, help="Folds of the validation.")] = 5,
-        loss: Annotated[str | None, typer.Option(help="zero-one, log-loss, squared-error, absolute-error.")] = None,
-        most_train_rows: Annotated[int | None, typer.Option(min=2, help="Rows that a fit may see.")] = None,
-        seed: Annotated[int, typer.Option(help="Decides the test third, the folds and the configurations.")] = 0,
-        data: DataOption = None,
-        jobs: JobsOption = 1,
-        quiet: QuietOption = False,
-    ) -> None:
-        """Evaluate random configurations once, so that methods can be compared on them without training.
+        comitia bench report experiments/rows/c-table-1-2@0.3.parquet
+    """
+    with one_line_errors():
+        from comitia.bench.page import write_report
+        from comitia.bench.writers import markdown
 
-        Only tabulated configurations can then be chosen and all repetitions share one split: good for comparing
-        selections and committees; searches that refine look worse than they are.
+        folder = output or rows.with_name(f"{rows.stem}-report")
+        for table in write_report(rows, folder):
+            print(markdown(table))
+        print(f"Written: {folder}/report.html, report.md, tables.tex and figures/", file=sys.stderr)
 
-        **Example**
 
-            comitia bench pool sonar --space sklearn-cash --n-trials 500 --data datasets/ -o pools/sonar.parquet
-        """
-        with errors():
-            from comitia.bench.pools import CAVEAT, make_pool
-            from comitia.bench.problems import data_folder
+@app.command()
+def pool(
+    problem: Annotated[str, typer.Argument(help="A table of the data folder, or sklearn:iris, openml:61, ...")],
+    space: Annotated[str, typer.Option(help="A row of `comitia spaces`.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Parquet file.")],
+    n_trials: Annotated[int, typer.Option(min=2, help="Configurations.")] = 500,
+    folds: Annotated[int, typer.Option(min=2, help="Folds of the validation.")] = 5,
+    loss: Annotated[str | None, typer.Option(help="zero-one, log-loss, squared-error, absolute-error.")] = None,
+    most_train_rows: Annotated[int | None, typer.Option(min=2, help="Rows that a fit may see.")] = None,
+    seed: Annotated[int, typer.Option(help="Decides the test third, the folds and the configurations.")] = 0,
+    data: DataOption = None,
+    jobs: JobsOption = 1,
+    quiet: QuietOption = False,
+) -> None:
+    """Evaluate random configurations once, so that methods can be compared on them without training.
 
-            with Bar(not quiet) as bar:
-                bar.start(n_trials, 0)
-                made = make_pool(
-                    problem,
-                    space,
-                    output,
-                    n_trials=n_trials,
-                    cv=folds,
-                    loss=loss,
-                    most_train_rows=most_train_rows,
-                    seed=seed,
-                    data=data_folder(data),
-                    jobs=jobs,
-                    on_trial=lambda n: bar.advance_to(n, f"{n} configurations"),
-                )
-            n_ok = sum(status == "ok" for status in made.statuses)
-            print(f"{len(made)} configurations, {n_ok} of them ok, in {output}. Use it as the problem pool:{output}")
-            print(CAVEAT)
+    Only tabulated configurations can then be chosen and all repetitions share one split: good for comparing
+    selections and committees; searches that refine look worse than they are.
 
-    @app.command()
-    def peers() -> None:
-        """List what can be compared beside the rows of `comitia methods`: systems and other tools."""
-        with errors():
-            from comitia.bench.peers.environments import is_built
-            from comitia.bench.peers.registry import PEERS
-            from comitia.bench.systems import SYSTEMS
+    **Example**
 
-            for system in SYSTEMS.values():
-                print(f"{system.name:18} {'system':8} {'ready':26} {system.summary}")
-            for peer in PEERS.values():
-                state = (
-                    "ready"
-                    if peer.environment is None or is_built(peer.environment)
-                    else f"make peer NAME={peer.environment}"
-                )
-                print(f"{peer.name:18} {peer.kind:8} {state:26} {peer.summary}")
+        comitia bench pool sonar --space sklearn-cash --n-trials 500 --data datasets/ -o pools/sonar.parquet
+    """
+    with one_line_errors():
+        from comitia.bench.pools import CAVEAT, make_pool
+        from comitia.bench.problems import data_folder
 
-    return app
+        with Bar(not quiet) as bar:
+            bar.start(n_trials, 0)
+            made = make_pool(
+                problem,
+                space,
+                output,
+                n_trials=n_trials,
+                cv=folds,
+                loss=loss,
+                most_train_rows=most_train_rows,
+                seed=seed,
+                data=data_folder(data),
+                jobs=jobs,
+                on_trial=lambda n: bar.advance_to(n, f"{n} configurations"),
+            )
+        n_ok = sum(status == "ok" for status in made.statuses)
+        print(f"{len(made)} configurations, {n_ok} of them ok, in {output}. Use it as the problem pool:{output}")
+        print(CAVEAT)
+
+
+@app.command()
+def peers() -> None:
+    """List what can be compared beside the rows of `comitia methods`: systems and other tools."""
+    with one_line_errors():
+        from comitia.bench.peers.environments import is_built
+        from comitia.bench.peers.registry import PEERS
+        from comitia.bench.systems import SYSTEMS
+
+        for system in SYSTEMS.values():
+            print(f"{system.name:18} {'system':8} {'ready':26} {system.summary}")
+        for peer in PEERS.values():
+            state = (
+                "ready"
+                if peer.environment is None or is_built(peer.environment)
+                else f"make peer NAME={peer.environment}"
+            )
+            print(f"{peer.name:18} {peer.kind:8} {state:26} {peer.summary}")
 
 
 def _run(

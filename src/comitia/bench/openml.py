@@ -8,12 +8,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import Any
 
+from comitia.bench.files import replacing
 from comitia.errors import ExperimentError, TableError
 from comitia.readers import read_table
 from comitia.scoring import Task
@@ -55,8 +55,10 @@ def _download(number: str, folder: Path) -> None:
     # the checksum of what came, kept even where OpenML names none
     description["sha256"] = hashlib.sha256(data).hexdigest()
     folder.mkdir(parents=True, exist_ok=True)
-    _write(folder / "data.arff", data)
-    _write(folder / "description.json", json.dumps(description, indent=1).encode())
+    # the description last: with it the dataset is there
+    for name, content in (("data.arff", data), ("description.json", json.dumps(description, indent=1).encode())):
+        with replacing(folder / name) as beside:
+            beside.write_bytes(content)
 
 
 def _get(url: str, number: str) -> bytes:
@@ -92,10 +94,3 @@ def _split(number: str, table: Any, description: dict[str, Any]) -> tuple[Any, A
     column = table[target]
     is_numbers = column.dtype.kind in "fi" and column.nunique() > 50
     return table.drop(columns=left_out), column, "regression" if is_numbers else "classification"
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Write beside and rename: a kill leaves no half file."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-        file.write(data)
-    os.replace(file.name, path)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import html
-import os
 from pathlib import Path
 from typing import Any
 
 from comitia.bench.figures import make_figures, svg
+from comitia.bench.files import replacing
 from comitia.bench.pools import CAVEAT
 from comitia.bench.results import Results
 from comitia.bench.rows import read_rows
@@ -122,7 +122,5 @@ def _markdown(title: str, facts: list[str], remarks: list[str], tables: list[Tab
 
 
 def _write(path: Path, text: str) -> None:
-    """Write beside and rename."""
-    beside = path.with_name(path.name + ".new")
-    beside.write_text(text, encoding="utf-8")
-    os.replace(beside, path)
+    with replacing(path) as beside:
+        beside.write_text(text, encoding="utf-8")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from comitia.bench.arenas import TableArena, learner_of
 from comitia.bench.peers.registry import Peer
 from comitia.bench.problems import FunctionProblem, find_problem
-from comitia.bench.systems import Answer, answer_row, make_request
+from comitia.bench.systems import answer_row, make_request
 from comitia.errors import ExperimentError
 from comitia.methods import get_method
 from comitia.seams import Member
@@ -41,11 +41,7 @@ def run_system_peer(job: Job, peer: Peer) -> list[Row]:
         seed=request.seed,
         n_jobs=request.jobs,
     )
-    return [
-        answer_row(
-            request, Answer(answer.predictions, answer.probabilities, answer.classes, answer.seconds, answer.learner)
-        )
-    ]
+    return [answer_row(request, answer)]
 
 
 def run_search_peer(job: Job, peer: Peer, seed: int) -> list[Row]:

@@ -16,7 +16,6 @@ from __future__ import annotations
 import base64
 import io
 import json
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from comitia.bench.arenas import Score, Tester, kept_by, score_answers
+from comitia.bench.files import replacing
 from comitia.bench.plan import Cell, Experiment
 from comitia.bench.problems import FunctionProblem, find_problem
 from comitia.errors import ChoiceError, ExperimentError
@@ -324,9 +324,8 @@ def write_pool(pool: Pool, path: Path) -> None:
     header = {"space": pool.space.to_json(), "task": pool.task, "loss": pool.loss}
     header |= {name: base64.b64encode(_bytes(getattr(pool, name))).decode() for name in ("y_train", "y_test")}
     metadata = {"comitia.pool": str(VERSION), "comitia.header": json.dumps(header)}
-    beside = path.with_name(path.name + ".new")
-    pq.write_table(table.replace_schema_metadata(metadata), beside, compression="zstd")
-    os.replace(beside, path)
+    with replacing(path) as beside:
+        pq.write_table(table.replace_schema_metadata(metadata), beside, compression="zstd")
 
 
 def read_pool(path: Path) -> Pool:

@@ -191,12 +191,12 @@ def data_folder(given: Path | None) -> Path | None:
 
 def find_problem(reference: str, folder: Path | None = None) -> Problem:
     """Load a problem by its name; the last few are kept in memory."""
-    problem: Problem = _find(reference, None if folder is None else str(folder))
+    problem: Problem = _find(reference, folder)
     return problem
 
 
 @lru_cache(maxsize=4)
-def _find(reference: str, folder: str | None) -> Any:
+def _find(reference: str, folder: Path | None) -> Any:
     kind, name = _parts(reference)
     match kind:
         case "folder":
@@ -229,10 +229,11 @@ def check_problem(reference: str, folder: Path | None) -> int | None:
     if kind not in KINDS:
         raise UnknownName("kind of problem", kind, KINDS)
     if kind == "folder":
-        index = read_index(_checked_folder(name, None if folder is None else str(folder)))
+        place = _checked_folder(name, folder)
+        index = read_index(place)
         if name not in index:
             raise UnknownName("dataset", name, index)
-        _file_of(name, Path(folder))  # type: ignore[arg-type]
+        _file_of(name, place)
         return int(float(index[name].get("n_rows") or 0)) or None
     if kind == "sklearn" and name not in SKLEARN:
         raise UnknownName("dataset of scikit-learn", name, SKLEARN)
@@ -249,7 +250,7 @@ def task_of_problem(reference: str, folder: Path | None) -> Task | None:
     """Return what a table's problem predicts, as far as that is known without loading it."""
     kind, name = _parts(reference)
     if kind == "folder":
-        row = read_index(_checked_folder(name, None if folder is None else str(folder)))[name]
+        row = read_index(_checked_folder(name, folder))[name]
         return "regression" if row["task"] == "regression" else "classification"
     if kind == "sklearn":
         return SKLEARN[name][1]
@@ -264,12 +265,12 @@ def _parts(reference: str) -> tuple[str, str]:
     return (kind, name) if colon else ("folder", kind)
 
 
-def _checked_folder(name: str, folder: str | None) -> Path:
+def _checked_folder(name: str, folder: Path | None) -> Path:
     if folder is None:
         raise ExperimentError(
             f"The table {name!r} must be in a folder of tables. Got no folder. Use --data, or set {DATA_VARIABLE}."
         )
-    return Path(folder)
+    return folder
 
 
 @lru_cache(maxsize=8)

@@ -19,6 +19,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from comitia.bench.files import replacing
 from comitia.bench.plan import Cell
 from comitia.errors import ExperimentError
 from comitia.interrupts import held_back
@@ -290,15 +291,11 @@ def _read(path: Path) -> Any:
 
 
 def _write(path: Path, table: Any, protocol: Mapping[str, Any]) -> None:
-    """Write beside and rename."""
     import pyarrow.parquet as pq
 
     metadata = {"comitia.rows": str(VERSION), "comitia.protocol": json.dumps(protocol)}
-    beside = path.with_name(path.name + ".new")
-    pq.write_table(table.replace_schema_metadata(metadata), beside, compression="zstd")
-    with beside.open("rb+") as file:
-        os.fsync(file.fileno())
-    os.replace(beside, path)
+    with replacing(path) as beside:
+        pq.write_table(table.replace_schema_metadata(metadata), beside, compression="zstd")
 
 
 def _protocol_of(path: Path) -> dict[str, Any]:

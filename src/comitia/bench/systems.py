@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from comitia.bench.arenas import Score, default_loss
+from comitia.bench.arenas import Score, default_loss, over_all_classes
+from comitia.bench.peers.systems import SystemAnswer
 from comitia.bench.plan import Cell, Experiment
 from comitia.bench.problems import Draw, FunctionProblem, Problem
 from comitia.bench.splits import capped_rows
@@ -22,19 +22,6 @@ from comitia.errors import ExperimentError
 from comitia.estimators import AutoClassifier, AutoRegressor
 from comitia.scoring import Scorer, Task, make_loss
 from comitia.seeds import Seeds
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a system said about the test rows."""
-
-    predictions: NDArray[Any]
-    probabilities: NDArray[Any] | None
-    """Over `classes`.  # (n, n_classes)"""
-    classes: NDArray[Any] | None
-    seconds: float
-    learner: str = ""
-    n_members: int = 1
 
 
 @dataclass(frozen=True)
@@ -55,10 +42,10 @@ class System:
 
     name: str
     summary: str
-    answer: Callable[[Request], Answer]
+    answer: Callable[[Request], SystemAnswer]
 
 
-def comitia_answer(request: Request) -> Answer:
+def comitia_answer(request: Request) -> SystemAnswer:
     """Fit comitia's own estimator with its defaults."""
     started = time.perf_counter()
     kind = AutoClassifier if request.task == "classification" else AutoRegressor
@@ -68,17 +55,17 @@ def comitia_answer(request: Request) -> Answer:
     predictions = np.asarray(model.predict(request.draw.raw_test))
     probabilities = np.asarray(model.predict_proba(request.draw.raw_test)) if is_classes else None
     heaviest = max(model.members_, key=lambda member: member.weight)
-    return Answer(
+    return SystemAnswer(
         predictions,
         probabilities,
         np.asarray(model.classes_) if is_classes else None,
         time.perf_counter() - started,
         "" if heaviest.config is None else str(heaviest.config["learner"]),
-        len(model.members_),
+        n_members=len(model.members_),
     )
 
 
-def default_forest(request: Request) -> Answer:
+def default_forest(request: Request) -> SystemAnswer:
     """Fit scikit-learn's random forest as it comes (P's baseline)."""
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
@@ -86,10 +73,10 @@ def default_forest(request: Request) -> Answer:
     is_classes = request.task == "classification"
     kind = RandomForestClassifier if is_classes else RandomForestRegressor
     model = kind(random_state=request.seed).fit(request.draw.X_train, request.draw.y_train)
-    seconds = time.perf_counter() - started
-    probabilities = model.predict_proba(request.draw.X_test) if is_classes else None
     predictions = model.predict(request.draw.X_test)
-    return Answer(predictions, probabilities, model.classes_ if is_classes else None, seconds, "random-forest")
+    probabilities = model.predict_proba(request.draw.X_test) if is_classes else None
+    seconds = time.perf_counter() - started
+    return SystemAnswer(predictions, probabilities, model.classes_ if is_classes else None, seconds, "random-forest")
 
 
 SYSTEMS = {
@@ -131,7 +118,7 @@ def _capped(draw: Draw, most: int | None, cell: Cell) -> Draw:
     return replace(draw, X_train=draw.X_train[rows], y_train=draw.y_train[rows], raw_train=raw)
 
 
-def answer_row(request: Request, answer: Answer) -> dict[str, Any]:
+def answer_row(request: Request, answer: SystemAnswer) -> dict[str, Any]:
     """Return the row of a system's answer."""
     score = score_answer(request, answer)
     return {
@@ -150,7 +137,7 @@ def answer_row(request: Request, answer: Answer) -> dict[str, Any]:
     }
 
 
-def score_answer(request: Request, answer: Answer) -> Score:
+def score_answer(request: Request, answer: SystemAnswer) -> Score:
     """Score predictions, or probabilities where the loss needs them."""
     y, loss = request.draw.y_test, make_loss(request.loss)
     if isinstance(loss, Scorer):
@@ -164,7 +151,5 @@ def score_answer(request: Request, answer: Answer) -> Score:
         return Score(float(np.mean(answer.predictions != y)), precision, recall)
     if answer.probabilities is None or answer.classes is None:
         raise ExperimentError("The log loss needs probabilities. The system gave none. Use zero-one.")
-    every = np.union1d(answer.classes, y)
-    p = np.zeros((len(y), len(every)))
-    p[:, np.searchsorted(every, answer.classes)] = answer.probabilities
-    return Score(float(np.mean(loss.rows(np.searchsorted(every, y), p))), precision, recall)
+    rows = loss.rows(*over_all_classes(answer.probabilities, answer.classes, y))
+    return Score(float(np.mean(rows)), precision, recall)

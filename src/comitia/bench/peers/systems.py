@@ -60,6 +60,8 @@ class SystemAnswer:
     """What it chose, in its own words."""
     details: dict[str, Any] = field(default_factory=dict)
     """Its version, the models it fitted and their validation scores, as far as it says."""
+    n_members: int = 1
+    """How many models vote, where it says so."""
 
 
 def run_system(
