@@ -39,6 +39,7 @@ from comitia.errors import (
     TellError,
     UnknownName,
 )
+from comitia.optimizers import RandomSearch
 from comitia.seams import Ask
 
 SPACE = {"x": stats.uniform(0, 1), "k": ["a", "b"]}
@@ -536,3 +537,25 @@ def test_the_method_may_be_left_out_when_it_is_recorded(tmp_path: Path) -> None:
     Study(SPACE, "sobol", seed=1, storage=tmp_path / "s.db").close()
     with Study(storage=tmp_path / "s.db") as study:
         assert study.method.name == "sobol"
+
+
+class Pairs(RandomSearch):
+    """Two points at a time, the next two when both are back."""
+
+    needs_generations = True
+
+    def ask(self, history: History, values: NDArray[np.float64], n: int, seeds: Seeds) -> list[Ask]:
+        left = 2 - len(history) % 2
+        if left == 2 and history.n_pending:
+            return []
+        return list(super().ask(history, values, min(n, left), seeds))
+
+
+def test_a_generation_is_one_batch_however_few_are_asked_for_at_a_time() -> None:
+    study = Study({"x": stats.uniform(0, 1)}, Method("pairs", Pairs, "two at a time"), seed=0)
+    study.run(FunctionEvaluator(lambda config: config["x"]), n_trials=5)
+    assert [study.history.trial(number).batch for number in range(len(study.history))] == [0, 0, 1, 1, 2, 2]
+    assert study.history.n_finished == 5
+    [left] = study.ask()
+    assert left.number == 5
+    assert study.ask() == []

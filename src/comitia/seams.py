@@ -93,6 +93,8 @@ class Optimizer(Protocol):
     def ask(self, history: History, values: NDArray[np.float64], n: int, seeds: Seeds) -> Sequence[Ask]:
         """Return at most `n` points; none means "wait for results", or, if none is pending, "nothing is left".
 
+        One that works by generations returns at most what is left of the present one; a study asks it for all of that
+        at once, so that a generation is one batch of trials.
         A fresh object given the same history and seeds answers as one that lived through it.
         """
 

@@ -10,6 +10,7 @@ import json
 import logging
 import math
 import platform
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
@@ -214,12 +215,16 @@ class Study:
 
     def _suggest(self, n: int) -> list[Trial]:
         values = self.method.goal.values(self.history, self.seeds)
-        asks = list(self._optimizer.ask(self.history, values, n, self.seeds))
-        if len(asks) > n:
+        # a generation is one record, whoever evaluates it and when: what is not wanted yet waits
+        most = sys.maxsize if self._optimizer.needs_generations else n
+        asks = list(self._optimizer.ask(self.history, values, most, self.seeds))
+        if len(asks) > most:
             raise ChoiceError(f"An optimizer must return at most {n} asks. Got {len(asks)} from {self.method.name!r}.")
         if not asks:
             return []
-        return self._begin(asks, self.space.decode(np.array([ask.x for ask in asks])))
+        trials = self._begin(asks, self.space.decode(np.array([ask.x for ask in asks])))
+        self._waiting |= {trial.number: trial for trial in trials[n:]}
+        return trials[:n]
 
     def _begin(self, asks: Sequence[Ask], configs: Sequence[Config]) -> list[Trial]:
         """Give asks their numbers and record them: one record, all or nothing."""
