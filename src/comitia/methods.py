@@ -24,7 +24,7 @@ from comitia.optimizers.maximise import Gradients, LocalSearch, Perturbations, R
 from comitia.optimizers.mondrian import MondrianProcess
 from comitia.optimizers.process import GaussianProcess
 from comitia.seams import Goal, Optimizer, Resampling, Selection
-from comitia.selection import Argmin, PosteriorMean
+from comitia.selection import Argmin, PosteriorMean, SelectionSplit
 from comitia.space import Space
 
 
@@ -35,7 +35,8 @@ class Method:
     Raises
     ------
     ChoiceError
-        Where choices clash: an optimizer that works by generations with a goal that moves.
+        Where choices clash: an optimizer that works by generations with a goal that moves; a selection by generations,
+        or on a selection split, without them.
     """
 
     name: str
@@ -56,6 +57,18 @@ class Method:
                 f"values move: got {_name(self.optimizer)} with {_name(self.goal)}. Use a model-based or random "
                 "optimizer, or the goal MeanLoss."
             )
+        needs_generations = getattr(self.selection, "needs_generations", False)
+        if needs_generations and getattr(_unwrapped(self.optimizer), "needs_generations", None) is False:
+            raise ChoiceError(
+                f"The method {self.name!r} must have an optimizer that works by generations, because "
+                f"{_name(self.selection)} chooses among them. Got {_name(self.optimizer)}. Use CMA-ES, or the "
+                "selection SelectionSplit."
+            )
+        if getattr(self.selection, "needs_selection_split", False) and not self.has_selection_split:
+            raise ChoiceError(
+                f"The method {self.name!r} must set rows aside, because {_name(self.selection)} chooses by them. Got "
+                "has_selection_split=False. Set it to True, or use the selection Argmin."
+            )
 
     def check_resampling(self, resampling: Resampling) -> None:
         """Refuse a resampling under which the method's trials cannot be compared."""
@@ -65,6 +78,15 @@ class Method:
                 f"The method {self.name!r} must judge all trials on the same rows, because {_name(compares[0])} "
                 f"compares them row by row. Got {resampling}, which judges each trial on other rows. Use k-fold "
                 "(cv=5), reshuffled or not, or a hold-out that is not reshuffled."
+            )
+
+    def check_selection_split(self, fraction: float | None) -> None:
+        """Refuse an evaluator that sets no rows aside where the method chooses by them."""
+        if self.has_selection_split and fraction is None:
+            raise ChoiceError(
+                f"The method {self.name!r} must have rows set aside for its final selection. Got an evaluator that "
+                "sets none aside. Use TableEvaluator(..., selection_split=0.2), or for a function a method without "
+                "'-sel', '-pv', '-bw' or '-gv'."
             )
 
 
@@ -115,6 +137,23 @@ METHODS: dict[str, Method] = {
             "`gp-r`, return the least posterior mean.",
             selection=PosteriorMean(),
             is_reshuffled=True,
+            paper="T3",
+        ),
+        Method(
+            "gp-sel",
+            SLICES,
+            "`gp`, return the best on rows set aside for that.",
+            selection=SelectionSplit(),
+            has_selection_split=True,
+            paper="T3",
+        ),
+        Method(
+            "gp-sel-r",
+            SLICES,
+            "`gp-r`, return the best on rows set aside for that, which stay the same.",
+            selection=SelectionSplit(),
+            is_reshuffled=True,
+            has_selection_split=True,
             paper="T3",
         ),
         Method(
