@@ -19,6 +19,7 @@ from comitia.gp.outputs import clipped
 from comitia.gp.priors import SHORT
 from comitia.optimizers import Bayes, Grid, RandomSearch, Sobol
 from comitia.optimizers.belief import Maximiser
+from comitia.optimizers.cmaes import CMAES
 from comitia.optimizers.forest import Forest
 from comitia.optimizers.maximise import Gradients, LocalSearch, Perturbations, RandomCandidates
 from comitia.optimizers.mondrian import MondrianProcess
@@ -121,6 +122,9 @@ BAYES = gaussian_process(
 )
 """Each choice measured on `benchmarks/synthetic.py`; docs/bayesian-optimisation.md has the numbers."""
 
+CMA = partial(CMAES, population=6)
+CMA_R = partial(CMA, asks_again=True)
+
 METHODS: dict[str, Method] = {
     method.name: method
     for method in [
@@ -220,6 +224,8 @@ METHODS: dict[str, Method] = {
             spelling="SMAC",
             paper="C T5 P",
         ),
+        Method("cma", CMA, "CMA-ES, 3 parents and 6 offspring, return the best.", spelling="cma", paper="T3"),
+        Method("cma-r", CMA_R, "The same, splits reshuffled every trial.", is_reshuffled=True, paper="T3"),
         Method("bo-best", MATERN_LS, "`gp-matern-ls`, as chapter 4 calls it.", spelling="BO-best", paper="T4"),
         Method("bayes", BAYES, "Gaussian process that knows branches, with an offset for each; comitia's own default."),
         Method(
