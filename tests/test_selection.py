@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from sklearn.datasets import load_iris
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, RadiusNeighborsClassifier
 
 from comitia import (
     Config,
@@ -337,6 +337,32 @@ def test_a_resumed_study_chooses_as_one_that_was_never_closed(tmp_path: Path, is
             assert (study.history.selection_losses == whole.history.selection_losses)[study.history.finished].all()
             assert study.members() == whole.members() == study.in_memory().members()
         assert len(set(whole.history.selection_losses[whole.history.finished])) > 2
+
+
+@pytest.mark.parametrize("suffix", ["", "-r"])
+def test_the_rows_of_the_thesis_search_alike_and_choose_by_their_strategy(suffix: str) -> None:
+    X, y = load_iris(return_X_y=True)
+    y = (y + (np.arange(150) % 5 == 0)) % 3  # a fifth of the labels are wrong
+    evaluator = TableEvaluator(smooth, X, y, cv=0.4, reshuffled=suffix == "-r", selection_split=0.3)
+    studies = {
+        name: Study({"radius": stats.loguniform(1e-2, 1e2)}, f"cma-{name}{suffix}", seed=2).run(evaluator, n_trials=20)
+        for name in ("pv", "bw", "gv")
+    }
+    history = studies["pv"].history
+    assert all((study.history.X == history.X).all() for study in studies.values())
+    assert [history.trial(number).batch for number in range(len(history))] == sorted([0, 1, 2, 3] * 6)
+    validation, aside = history.losses[:18].reshape(3, 6), history.selection_losses[:18].reshape(3, 6)
+    b_V = np.arange(3) * 6 + validation.argmin(axis=1)
+    expected = {
+        "pv": 12 + aside[2].argmin(),
+        "bw": b_V[history.selection_losses[b_V].argmin()],
+        "gv": aside.argmin(),
+    }
+    assert {name: study.members()[0].trial for name, study in studies.items()} == expected
+
+
+def smooth(config: Config, random_state: int) -> Any:
+    return RadiusNeighborsClassifier(config["radius"], outlier_label="most_frequent")
 
 
 def test_a_continued_trial_has_the_models_of_both_on_the_selection_split() -> None:

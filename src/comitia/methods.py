@@ -25,7 +25,14 @@ from comitia.optimizers.maximise import Gradients, LocalSearch, Perturbations, R
 from comitia.optimizers.mondrian import MondrianProcess
 from comitia.optimizers.process import GaussianProcess
 from comitia.seams import Goal, Optimizer, Resampling, Selection
-from comitia.selection import Argmin, PosteriorMean, SelectionSplit
+from comitia.selection import (
+    Argmin,
+    Backwarding,
+    GlobalValidation,
+    PartialValidation,
+    PosteriorMean,
+    SelectionSplit,
+)
 from comitia.space import Space
 
 
@@ -226,6 +233,23 @@ METHODS: dict[str, Method] = {
         ),
         Method("cma", CMA, "CMA-ES, 3 parents and 6 offspring, return the best.", spelling="cma", paper="T3"),
         Method("cma-r", CMA_R, "The same, splits reshuffled every trial.", is_reshuffled=True, paper="T3"),
+        *(
+            Method(
+                f"cma-{short}{suffix}",
+                optimizer,
+                f"`cma{suffix}`, {what} on rows set aside.",
+                selection=selection,
+                is_reshuffled=suffix == "-r",
+                has_selection_split=True,
+                paper="T3",
+            )
+            for short, selection, what in (
+                ("pv", PartialValidation(), "return the last generation's best"),
+                ("bw", Backwarding(), "of each generation's best return the best"),
+                ("gv", GlobalValidation(), "return the best of all generations"),
+            )
+            for suffix, optimizer in (("", CMA), ("-r", CMA_R))
+        ),
         Method("bo-best", MATERN_LS, "`gp-matern-ls`, as chapter 4 calls it.", spelling="BO-best", paper="T4"),
         Method("bayes", BAYES, "Gaussian process that knows branches, with an offset for each; comitia's own default."),
         Method(

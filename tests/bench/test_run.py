@@ -74,14 +74,16 @@ def test_messy_tables_regression_and_folds_work(folder: Path) -> None:
     assert rows[-1]["test_loss"] > 0
 
 
-@pytest.mark.parametrize("method", ["gp-sel", "gp-sel-r"])
-def test_a_selection_split_is_set_aside_for_methods_that_need_one(folder: Path, method: str) -> None:
+@pytest.mark.parametrize(
+    ("method", "without"), [("gp-sel", "gp"), ("gp-sel-r", "gp-r"), ("cma-bw", "cma"), ("cma-pv-r", "cma-r")]
+)
+def test_a_selection_split_is_set_aside_for_methods_that_need_one(folder: Path, method: str, without: str) -> None:
     rows = one(folder, method)
     assert [row["status"] for row in rows] == ["ok"] * 5
     assert all(0 <= row["test_loss"] <= 1 for row in rows)
     assert all(row["error"] is None for row in rows)
     # the rows that are left for the search are others, hence the losses
-    assert [row["trial_loss"] for row in rows] != [row["trial_loss"] for row in one(folder, method.replace("-sel", ""))]
+    assert [row["trial_loss"] for row in rows] != [row["trial_loss"] for row in one(folder, without)]
 
 
 def test_a_class_of_which_nearly_all_rows_are_set_aside_is_no_obstacle(tmp_path: Path) -> None:
