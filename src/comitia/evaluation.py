@@ -25,7 +25,7 @@ from sklearn.utils.validation import has_fit_parameter
 from comitia.errors import ChoiceError
 from comitia.history import Observation, Predictions, Status, Trial
 from comitia.quiet import quiet
-from comitia.resampling import carve_selection, make_resampling
+from comitia.resampling import carve_selection, check_can_be_carved, make_resampling
 from comitia.scoring import Scorer, Task, make_loss, make_scorer
 from comitia.seams import Resampling, Split
 from comitia.seeds import Seeds
@@ -38,6 +38,8 @@ MOST_TEXT = 4000
 MOST_CLASSES = 50
 """Whole numbers with more different values than this, and than a twentieth of the rows, are numbers to predict."""
 Keep = Literal["nothing", "predictions", "probabilities"]
+SELECTION_SPLIT = 0.2
+"""Fraction that is set aside for methods with a selection split where nobody says another; T prints none."""
 
 
 class TableEvaluator:
@@ -63,7 +65,8 @@ class TableEvaluator:
     groups, sample_weight : arrays of shape (n_rows,), optional
         Weights count in the loss, and in the fit where the learner takes them.
     selection_split : float, optional
-        Fraction of the rows set aside for the final selection.
+        Fraction of the rows set aside for the final selection (T §3.2.2): drawn once by the study's seed, the same for
+        every trial, never trained on nor searched on. Methods such as "gp-sel" choose by them at the end.
     keep : {"nothing", "predictions", "probabilities"}
         What to keep of the models' answers.
 
@@ -126,6 +129,8 @@ class TableEvaluator:
         self.resampling: Resampling = make_resampling(
             cv, stratify=is_classification, grouped=self.groups is not None, reshuffled=reshuffled
         )
+        if selection_split is not None:
+            check_can_be_carved(self.resampling)
         self.n_folds = len(self.splits(0, 0, Seeds(0)))  # also refuses splits that do not fit, before any trial
 
     def __call__(self, trial: Trial, seeds: Seeds) -> tuple[Observation, Predictions | None]:
@@ -149,6 +154,7 @@ class TableEvaluator:
             time.perf_counter() - started,
             progress.n_fits,
             error,
+            tuple(progress.selection_losses),
         )
         return observation, progress.predictions() if status == "ok" and self.keep != "nothing" else None
 
@@ -180,25 +186,17 @@ class TableEvaluator:
         model = self.build(config, random_state)
         progress.n_fits += 1
         model.fit(take(self.X, train), self.y[train], **fit_parameters(model, self._weight(train)))
-        X_test, y_test = take(self.X, test), self.y[test]
-        weight = self._weight(test)
-        row_losses = None
-        answers: dict[bool, NDArray[Any]] = {}  # by whether they are probabilities; predict once each
-        if isinstance(self.loss, Scorer):
-            loss = -self.loss(model, X_test, y_test, weight)
-        else:
-            answers[self.loss.needs_probabilities] = self.answer(model, X_test, self.loss.needs_probabilities)
-            truth = y_test if self.codes is None else self.codes[test]
-            row_losses = self.loss.rows(truth, answers[self.loss.needs_probabilities])
-            loss = float(np.average(row_losses, weights=weight))
-        if not np.isfinite(loss):
-            raise ValueError(f"the loss must be a finite number, got {loss}")
-        scores = {metric.name: metric(model, X_test, y_test, weight) for metric in self.metrics}
+        judged = _Judged(self, model, test)
+        loss = judged.loss()
+        scores = {metric.name: metric(model, judged.X, self.y[test], self._weight(test)) for metric in self.metrics}
+        # T §3.3: the loss on the selection split is the mean over the models of the folds, each judged by itself
+        aside = None if selection is None else _Judged(self, model, selection)
+        if aside is not None:
+            progress.selection_losses.append(aside.loss())
         if self.keep != "nothing":
             wants = self.keep == "probabilities" and self.task == "classification"
-            kept = answers[wants] if wants in answers else self.answer(model, X_test, wants)
-            chosen = None if selection is None else self.answer(model, take(self.X, selection), wants)
-            progress.keep(test, _compact(kept), row_losses, None if chosen is None else _compact(chosen))
+            chosen = None if aside is None else _compact(aside.answer(wants))
+            progress.keep(test, _compact(judged.answer(wants)), judged.row_losses, chosen)
         progress.losses.append(loss)
         for name, score in scores.items():
             progress.metrics[name].append(score)
@@ -308,12 +306,48 @@ class FunctionEvaluator:
         return trial.repeats * (1 if trial.folds is None else len(trial.folds))
 
 
+@dataclass(eq=False)
+class _Judged:
+    """A model and rows that it was not trained on; it predicts them once for each kind of answer."""
+
+    evaluator: TableEvaluator
+    model: Any
+    rows: NDArray[np.intp]
+    row_losses: NDArray[np.float64] | None = None
+    answers: dict[bool, NDArray[Any]] = field(default_factory=dict)
+    """By whether they are probabilities."""
+
+    def __post_init__(self) -> None:
+        self.X = take(self.evaluator.X, self.rows)
+
+    def answer(self, probabilities: bool) -> NDArray[Any]:
+        """See `TableEvaluator.answer`."""
+        if probabilities not in self.answers:
+            self.answers[probabilities] = self.evaluator.answer(self.model, self.X, probabilities)
+        return self.answers[probabilities]
+
+    def loss(self) -> float:
+        """Return the weighted loss, and remember that of each row where it has a meaning."""
+        e = self.evaluator
+        weight = None if e.sample_weight is None else e.sample_weight[self.rows]
+        if isinstance(e.loss, Scorer):
+            loss = -e.loss(self.model, self.X, e.y[self.rows], weight)
+        else:
+            truth = (e.y if e.codes is None else e.codes)[self.rows]
+            self.row_losses = e.loss.rows(truth, self.answer(e.loss.needs_probabilities))
+            loss = float(np.average(self.row_losses, weights=weight))
+        if not np.isfinite(loss):
+            raise ValueError(f"the loss must be a finite number, got {loss}")
+        return loss
+
+
 @dataclass
 class _Progress:
     """What one trial has so far: kept apart so that a failure leaves what came before it."""
 
     metrics: dict[str, list[float]]
     losses: list[float] = field(default_factory=list)
+    selection_losses: list[float] = field(default_factory=list)
     n_fits: int = 0
     where: str = ""
     kept: list[tuple[Any, ...]] = field(default_factory=list)

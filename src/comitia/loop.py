@@ -203,8 +203,12 @@ def _checked_result(trial: Trial, result: Any) -> Result:
         raise ValueError(f"an evaluator must return its own trial and a status of {STATUSES}, got {observation!r}")
     if observation.is_ok and not (observation.losses and all(map(math.isfinite, observation.losses))):
         raise ValueError(f"an evaluator must return finite losses with the status 'ok', got {observation.losses}")
+    if not all(map(math.isfinite, observation.selection_losses)):
+        raise ValueError(f"an evaluator must return finite selection losses, got {observation.selection_losses}")
     # the trial itself, not its copy from another process; and plain floats, which can be written
-    return replace(observation, trial=trial, losses=tuple(map(float, observation.losses))), predictions
+    losses = tuple(map(float, observation.losses))
+    selection_losses = tuple(map(float, observation.selection_losses))
+    return replace(observation, trial=trial, losses=losses, selection_losses=selection_losses), predictions
 
 
 _STATUS_OF: dict[type, Status] = {TrialTimeout: "timeout", TrialMemory: "memory", TrialCrashed: "crashed"}

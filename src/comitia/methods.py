@@ -19,12 +19,20 @@ from comitia.gp.outputs import clipped
 from comitia.gp.priors import SHORT
 from comitia.optimizers import Bayes, Grid, RandomSearch, Sobol
 from comitia.optimizers.belief import Maximiser
+from comitia.optimizers.cmaes import CMAES
 from comitia.optimizers.forest import Forest
 from comitia.optimizers.maximise import Gradients, LocalSearch, Perturbations, RandomCandidates
 from comitia.optimizers.mondrian import MondrianProcess
 from comitia.optimizers.process import GaussianProcess
 from comitia.seams import Goal, Optimizer, Resampling, Selection
-from comitia.selection import Argmin, PosteriorMean
+from comitia.selection import (
+    Argmin,
+    Backwarding,
+    GlobalValidation,
+    PartialValidation,
+    PosteriorMean,
+    SelectionSplit,
+)
 from comitia.space import Space
 
 
@@ -35,7 +43,8 @@ class Method:
     Raises
     ------
     ChoiceError
-        Where choices clash: an optimizer that works by generations with a goal that moves.
+        Where choices clash: an optimizer that works by generations with a goal that moves; a selection by generations,
+        or on a selection split, without them.
     """
 
     name: str
@@ -56,6 +65,18 @@ class Method:
                 f"values move: got {_name(self.optimizer)} with {_name(self.goal)}. Use a model-based or random "
                 "optimizer, or the goal MeanLoss."
             )
+        needs_generations = getattr(self.selection, "needs_generations", False)
+        if needs_generations and getattr(_unwrapped(self.optimizer), "needs_generations", None) is False:
+            raise ChoiceError(
+                f"The method {self.name!r} must have an optimizer that works by generations, because "
+                f"{_name(self.selection)} chooses among them. Got {_name(self.optimizer)}. Use CMA-ES, or the "
+                "selection SelectionSplit."
+            )
+        if getattr(self.selection, "needs_selection_split", False) and not self.has_selection_split:
+            raise ChoiceError(
+                f"The method {self.name!r} must set rows aside, because {_name(self.selection)} chooses by them. Got "
+                "has_selection_split=False. Set it to True, or use the selection Argmin."
+            )
 
     def check_resampling(self, resampling: Resampling) -> None:
         """Refuse a resampling under which the method's trials cannot be compared."""
@@ -65,6 +86,15 @@ class Method:
                 f"The method {self.name!r} must judge all trials on the same rows, because {_name(compares[0])} "
                 f"compares them row by row. Got {resampling}, which judges each trial on other rows. Use k-fold "
                 "(cv=5), reshuffled or not, or a hold-out that is not reshuffled."
+            )
+
+    def check_selection_split(self, fraction: float | None) -> None:
+        """Refuse an evaluator that sets no rows aside where the method chooses by them."""
+        if self.has_selection_split and fraction is None:
+            raise ChoiceError(
+                f"The method {self.name!r} must have rows set aside for its final selection. Got an evaluator that "
+                "sets none aside. Use TableEvaluator(..., selection_split=0.2), or for a function a method without "
+                "'-sel', '-pv', '-bw' or '-gv'."
             )
 
 
@@ -99,6 +129,9 @@ BAYES = gaussian_process(
 )
 """Each choice measured on `benchmarks/synthetic.py`; docs/bayesian-optimisation.md has the numbers."""
 
+CMA = partial(CMAES, population=6)
+CMA_R = partial(CMA, asks_again=True)
+
 METHODS: dict[str, Method] = {
     method.name: method
     for method in [
@@ -115,6 +148,23 @@ METHODS: dict[str, Method] = {
             "`gp-r`, return the least posterior mean.",
             selection=PosteriorMean(),
             is_reshuffled=True,
+            paper="T3",
+        ),
+        Method(
+            "gp-sel",
+            SLICES,
+            "`gp`, return the best on rows set aside for that.",
+            selection=SelectionSplit(),
+            has_selection_split=True,
+            paper="T3",
+        ),
+        Method(
+            "gp-sel-r",
+            SLICES,
+            "`gp-r`, return the best on rows set aside for that, which stay the same.",
+            selection=SelectionSplit(),
+            is_reshuffled=True,
+            has_selection_split=True,
             paper="T3",
         ),
         Method(
@@ -180,6 +230,25 @@ METHODS: dict[str, Method] = {
             "Random forest, EI and local search, as SMAC.",
             spelling="SMAC",
             paper="C T5 P",
+        ),
+        Method("cma", CMA, "CMA-ES, 3 parents and 6 offspring, return the best.", spelling="cma", paper="T3"),
+        Method("cma-r", CMA_R, "The same, splits reshuffled every trial.", is_reshuffled=True, paper="T3"),
+        *(
+            Method(
+                f"cma-{short}{suffix}",
+                optimizer,
+                f"`cma{suffix}`, {what} on rows set aside.",
+                selection=selection,
+                is_reshuffled=suffix == "-r",
+                has_selection_split=True,
+                paper="T3",
+            )
+            for short, selection, what in (
+                ("pv", PartialValidation(), "return the last generation's best"),
+                ("bw", Backwarding(), "of each generation's best return the best"),
+                ("gv", GlobalValidation(), "return the best of all generations"),
+            )
+            for suffix, optimizer in (("", CMA), ("-r", CMA_R))
         ),
         Method("bo-best", MATERN_LS, "`gp-matern-ls`, as chapter 4 calls it.", spelling="BO-best", paper="T4"),
         Method("bayes", BAYES, "Gaussian process that knows branches, with an offset for each; comitia's own default."),

@@ -6,6 +6,7 @@ Row indices everywhere are those of the user's table.
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -94,9 +95,10 @@ class Reshuffled:
 
     def __init__(self, splitter: Any) -> None:
         if not hasattr(splitter, "random_state") or isinstance(splitter, TimeSeriesSplit):
+            what = "a list of splits" if isinstance(splitter, list) else repr(splitter)
             raise ChoiceError(
                 "Reshuffled must wrap a splitter that can be shuffled, such as KFold or ShuffleSplit. Got "
-                f"{splitter!r} instead, whose splits mean something in their order. Use Fixed for it."
+                f"{what} instead, whose splits mean something in their order. Use Fixed for it."
             )
         self.splitter = splitter
 
@@ -169,14 +171,31 @@ def carve_selection(
 ) -> Split:
     """Set rows aside once for the final selection (T §3.2.2): they are never shuffled and never searched on.
 
+    Classes keep their proportions where `stratify` says so and each has enough rows.
+
     Returns
     -------
     search, selection : row indices, each ascending
     """
+    if stratify and groups is None:
+        _, counts = np.unique(y, return_counts=True)
+        n_aside = math.ceil(fraction * len(y))
+        # proportions can be kept where each class has a row for either side
+        stratify = counts.min() >= 2 and len(counts) <= min(n_aside, len(y) - n_aside)
     splitter = make_splitter(fraction, stratify=stratify, grouped=groups is not None)
     splitter.random_state = seeds.integer("selection-split")
     [(search, selection)] = _split(splitter, y, groups)
     return np.sort(search), np.sort(selection)
+
+
+def check_can_be_carved(resampling: Resampling) -> None:
+    """Refuse splits that name rows or follow time: without the rows set aside they would be other splits."""
+    splitter = getattr(resampling, "splitter", None)
+    if isinstance(splitter, list | PredefinedSplit | TimeSeriesSplit):
+        raise ChoiceError(
+            "A selection split needs a 'cv' that is drawn from the rows that are left, such as 5 or 0.3. Got "
+            f"{type(splitter).__name__}, whose splits mean certain rows. Use another cv, or no selection split."
+        )
 
 
 def _is_partition(splitter: Any) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection._search import BaseSearchCV  # what scikit-learn's own searches extend by `_run_search`
 
-from comitia.errors import ExhaustedError
+from comitia.errors import ChoiceError, ExhaustedError
 from comitia.resampling import Reshuffled, make_splitter
 from comitia.seeds import seed_of
 from comitia.study import Study
@@ -84,6 +84,12 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]
     def _run_search(self, evaluate_candidates: Any) -> None:
         """Ask the study, evaluate as scikit-learn does, tell the study."""
         study = Study(self.space, self.method, seed=seed_of(self.random_state))
+        if study.method.has_selection_split:
+            raise ChoiceError(
+                f"SearchCV judges models on scikit-learn's splits alone. Got the method {study.method.name!r}, which "
+                "needs rows set aside from them. Use gp-r or gp-pm-r, or a Study with "
+                "TableEvaluator(..., selection_split=0.2)."
+            )
         resampling = self._resampling() if study.method.is_reshuffled else None
         began = time.monotonic()
         failure: ValueError | None = None

@@ -20,7 +20,7 @@ from comitia.errors import ChoiceError, StoreError, StoreMismatch
 from comitia.history import Observation, Trial
 from comitia.seams import Decode, Store
 
-FORMAT = 1
+FORMAT = 2
 """Version of the tables below; a file of another version is refused."""
 APPLICATION_ID = 0x636F6D69  # "comi": tells a comitia study from any other SQLite file
 
@@ -31,7 +31,8 @@ CREATE TABLE trials (
 );
 CREATE TABLE observations (
     number INTEGER PRIMARY KEY REFERENCES trials(number), status TEXT NOT NULL, losses TEXT NOT NULL,
-    metrics TEXT NOT NULL, seconds REAL NOT NULL, n_evaluations INTEGER NOT NULL, error TEXT NOT NULL
+    metrics TEXT NOT NULL, seconds REAL NOT NULL, n_evaluations INTEGER NOT NULL, error TEXT NOT NULL,
+    selection_losses TEXT NOT NULL
 );
 CREATE TABLE blobs (key TEXT PRIMARY KEY, value BLOB NOT NULL);
 """
@@ -165,7 +166,7 @@ class SqliteStore:
                 self._connection.executemany("INSERT INTO trials VALUES (?,?,?,?,?,?,?,?,?)", map(_trial_row, trials))
             if observations:
                 self._connection.executemany(
-                    "INSERT INTO observations VALUES (?,?,?,?,?,?,?)", map(_observation_row, observations)
+                    "INSERT INTO observations VALUES (?,?,?,?,?,?,?,?)", map(_observation_row, observations)
                 )
             if blobs:
                 self._connection.executemany("INSERT OR REPLACE INTO blobs VALUES (?,?)", blobs.items())
@@ -177,8 +178,8 @@ class SqliteStore:
                 "SELECT number, batch, x, repeats, folds, continues, root, first_repeat FROM trials ORDER BY number"
             ).fetchall()
             results = self._connection.execute(
-                "SELECT number, status, losses, metrics, seconds, n_evaluations, error FROM observations "
-                "ORDER BY number"
+                "SELECT number, status, losses, metrics, seconds, n_evaluations, error, selection_losses "
+                "FROM observations ORDER BY number"
             ).fetchall()
         try:
             trials = _trials(rows, decode)
@@ -267,6 +268,7 @@ def _observation_row(observation: Observation) -> tuple[Any, ...]:
     return (
         observation.number, observation.status, losses, metrics, observation.seconds, observation.n_evaluations,
         observation.error.encode("utf-8", "backslashreplace").decode(),  # lone surrogates cannot be written
+        json.dumps(observation.selection_losses),
     )  # fmt: skip
 
 
@@ -287,7 +289,7 @@ def _folds(text: str | None) -> tuple[int, ...] | None:
 
 
 def _observation(trial: Trial, row: tuple[Any, ...]) -> Observation:
-    _, status, losses, metrics, seconds, n_evaluations, error = row
+    _, status, losses, metrics, seconds, n_evaluations, error, selection_losses = row
     return Observation(
         trial,
         status,
@@ -296,4 +298,5 @@ def _observation(trial: Trial, row: tuple[Any, ...]) -> Observation:
         seconds,
         n_evaluations,
         error,
+        tuple(json.loads(selection_losses)),
     )

@@ -333,7 +333,12 @@ class Study:
         earlier = self.history.observation(parent)
         assert earlier is not None
         metrics = {name: earlier.metrics.get(name, ()) + scores for name, scores in observation.metrics.items()}
-        return replace(observation, losses=earlier.losses + observation.losses, metrics=metrics)
+        return replace(
+            observation,
+            losses=earlier.losses + observation.losses,
+            metrics=metrics,
+            selection_losses=earlier.selection_losses + observation.selection_losses,
+        )
 
     def _flush(self) -> None:
         """Write what the store has not got yet; if it cannot, keep it for the next time."""
@@ -456,6 +461,7 @@ class Study:
             )
         if (resampling := getattr(evaluator, "resampling", None)) is not None:
             self.method.check_resampling(resampling)
+        self.method.check_selection_split(getattr(evaluator, "selection_split", None))
         if hasattr(evaluator, "fingerprint") and not isinstance(self.store, MemoryStore):
             here = evaluator.fingerprint().encode()
             there = self.store.get("evaluator")

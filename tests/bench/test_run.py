@@ -74,6 +74,33 @@ def test_messy_tables_regression_and_folds_work(folder: Path) -> None:
     assert rows[-1]["test_loss"] > 0
 
 
+@pytest.mark.parametrize(
+    ("method", "without"), [("gp-sel", "gp"), ("gp-sel-r", "gp-r"), ("cma-bw", "cma"), ("cma-pv-r", "cma-r")]
+)
+def test_a_selection_split_is_set_aside_for_methods_that_need_one(folder: Path, method: str, without: str) -> None:
+    rows = one(folder, method)
+    assert [row["status"] for row in rows] == ["ok"] * 5
+    assert all(0 <= row["test_loss"] <= 1 for row in rows)
+    assert all(row["error"] is None for row in rows)
+    # the rows that are left for the search are others, hence the losses
+    assert [row["trial_loss"] for row in rows] != [row["trial_loss"] for row in one(folder, without)]
+
+
+def test_a_class_of_which_nearly_all_rows_are_set_aside_is_no_obstacle(tmp_path: Path) -> None:
+    """With proportions kept, a hold-out of the rest needs two rows of each class."""
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    labels = np.array(["a"] * 40 + ["b"] * 15 + ["c"] * 3 + ["d"] * 2)
+    pd.DataFrame(X, columns=["u", "v"]).assign(target=labels).to_parquet(tmp_path / "rare.parquet")
+    (tmp_path / "index.csv").write_text("name,task\nrare,multiclass\n")
+    budget = {"n_trials": 2}
+    for fraction in (0.2, 0.4):
+        made = {**BASE, "problems": ["rare"], "methods": ["gp-sel-r"], "repetitions": 4, "budget": budget}
+        experiment = make_experiment({**made, "selection_split": fraction}, "e")
+        for cell in experiment.cells():
+            rows = run_cell(Job(experiment, cell, tmp_path))
+            assert [row["status"] for row in rows] == ["ok"] * 2, rows
+
+
 def test_without_refit_the_model_of_the_training_part_is_tested(folder: Path) -> None:
     kept, refitted = one(folder, refit=False, spaces=["forest"]), one(folder, spaces=["forest"])
     assert [row["trial_loss"] for row in kept] == [row["trial_loss"] for row in refitted]

@@ -12,14 +12,17 @@ SPACE = Space({"a": list(range(10))})
 
 
 def history_of(losses: list[float | None], pending: int = 0) -> History:
-    """None is a failure."""
+    """None is a failure. All were judged on a selection split: methods that choose by one run with nothing else."""
     history = History(1, space=SPACE)
     for number in range(len(losses) + pending):
         config = Config({"a": number})
         history.append(Trial(number, 0, tuple(SPACE.encode([config])[0].tolist()), config))
     for number, loss in enumerate(losses):
         trial = history.trial(number)
-        history.finish(Observation(trial, "failed", error="no") if loss is None else Observation(trial, "ok", (loss,)))
+        if loss is None:
+            history.finish(Observation(trial, "failed", error="no"))
+        else:
+            history.finish(Observation(trial, "ok", (loss,), selection_losses=(loss,)))
     return history
 
 
