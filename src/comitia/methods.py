@@ -24,10 +24,12 @@ from comitia.optimizers.forest import Forest
 from comitia.optimizers.maximise import Gradients, LocalSearch, Perturbations, RandomCandidates
 from comitia.optimizers.mondrian import MondrianProcess
 from comitia.optimizers.process import GaussianProcess
+from comitia.optimizers.uh_cmaes import UncertaintyHandling
 from comitia.seams import Goal, Optimizer, Resampling, Selection
 from comitia.selection import (
     Argmin,
     Backwarding,
+    DistributionMean,
     GlobalValidation,
     PartialValidation,
     PosteriorMean,
@@ -131,6 +133,16 @@ BAYES = gaussian_process(
 
 CMA = partial(CMAES, population=6)
 CMA_R = partial(CMA, asks_again=True)
+
+
+def evolved(name: str, summary: str, spelling: str, *, is_reshuffled: bool = True, **options: Any) -> Method:
+    """Return a row of U: CMA-ES in natural logarithms with a step of 1, which hands over the distribution's mean."""
+    optimizer = partial(CMAES, log_step=1.0, restarts=False, asks_again=is_reshuffled, **options)
+    selection = DistributionMean(optimizer)
+    return Method(
+        name, optimizer, summary, selection=selection, is_reshuffled=is_reshuffled, spelling=spelling, paper="U"
+    )
+
 
 METHODS: dict[str, Method] = {
     method.name: method
@@ -249,6 +261,22 @@ METHODS: dict[str, Method] = {
                 ("gv", GlobalValidation(), "return the best of all generations"),
             )
             for suffix, optimizer in (("", CMA), ("-r", CMA_R))
+        ),
+        Method(
+            "cash-cma",
+            CMAES,
+            "CMA-ES, 4 + 3 ln d offspring, every hyperparameter relaxed, return the best.",
+            spelling="CMA",
+            paper="C T5",
+        ),
+        evolved("cma-1x", "CMA-ES on one fresh subset a value, return the distribution's mean.", "CMA-1x"),
+        evolved("cma-5x", "The same on five fresh subsets a value.", "CMA-5x", averages=5),
+        evolved("cma-cv", "The same on fixed folds.", "CMA-CV", is_reshuffled=False),
+        evolved(
+            "uh-cma",
+            "The same on as many fresh subsets a value as noise demands.",
+            "UH-CMA",
+            uncertainty=UncertaintyHandling(),
         ),
         Method("bo-best", MATERN_LS, "`gp-matern-ls`, as chapter 4 calls it.", spelling="BO-best", paper="T4"),
         Method("bayes", BAYES, "Gaussian process that knows branches, with an offset for each; comitia's own default."),

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from comitia.errors import ChoiceError, NothingFound
 from comitia.goals import MeanLoss
 from comitia.history import History
+from comitia.optimizers import CMAES
 from comitia.optimizers.belief import Maximiser, SmoothBelief
 from comitia.optimizers.maximise import Gradients
 from comitia.optimizers.process import GaussianProcess
@@ -97,6 +98,41 @@ class PosteriorMean:
             if number is None or np.isfinite(history.losses[number]):
                 return Member(config, 1.0, number)
         return Member(best.config, 1.0, best.number)
+
+
+class DistributionMean:
+    """The mean of CMA-ES's distribution after the last complete generation (U §5.1).
+
+    The mean is an average over many trials that noise has passed by; the best trial is the luckiest of them. It is
+    found again from the history, so the optimizer must be the one that searched.
+
+    Parameters
+    ----------
+    optimizer : callable (space) -> CMAES
+    """
+
+    compares_rows = False
+
+    def __init__(self, optimizer: Callable[[Space], CMAES]) -> None:
+        self._optimizer = optimizer
+
+    def members(self, history: History, seeds: Seeds) -> Sequence[Member]:
+        """See `Selection`. Where the mean is forbidden, or failed as a trial, the best trial stands in for it."""
+        best = history.best
+        if best is None:
+            raise nothing_found(history)
+        if history.space is None:
+            raise ChoiceError(
+                "A distribution's mean needs a history that knows its space. Got one without. Use a Study, or "
+                "History(len(space), space=space)."
+            )
+        values = MeanLoss().values(history, seeds)
+        mean = self._optimizer(history.space).evolution(history, values, seeds).mean[None]
+        [config] = history.space.decode(mean)
+        number = history.number_of(config)
+        if not history.space.is_allowed(mean)[0] or (number is not None and not np.isfinite(history.losses[number])):
+            return [Member(best.config, 1.0, best.number)]
+        return [Member(config, 1.0, number)]
 
 
 @dataclass(frozen=True, eq=False)

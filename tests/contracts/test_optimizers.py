@@ -153,7 +153,8 @@ def test_forbidden_points_do_not_make_the_others_repeat(make: Any) -> None:
     optimizer = make(play.space)
     for _ in range(9):
         play.finish(play.begin(play.ask(optimizer, 1)), 0.5)
-    assert play.history.n_configs == 9
+    # UH-CMA-ES re-evaluates two of a generation on purpose
+    assert play.history.n_configs >= (7 if asks_again(optimizer) else 9)
 
 
 @pytest.mark.parametrize("loss", [None, 0.25, 1e300], ids=["all fail", "ties", "huge"])

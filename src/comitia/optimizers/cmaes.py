@@ -184,14 +184,15 @@ class Evolution:
         self._n_read = 0  # trials, where configurations are asked again
         self._n_stalled = 0
         self._start = 0
+        self._settled: Array | None = None  # the first distribution's mean, when there is another
         self.averages: float = options.averages
         """Evaluations that a fitness value is the mean of, before rounding."""
         self.is_over = False
         """Whether nothing is left to ask."""
         # a single coordinate gets an idle one beside it: pycma needs two
         self._dimension = max(len(space), 2)
-        self._is_real = np.array([math.isinf(column.size) for column in space.columns])
-        self._all_real = bool(self._is_real.all())
+        self._reals = np.flatnonzero([math.isinf(column.size) for column in space.columns])
+        self._all_real = len(self._reals) == len(space)
         self._restart(np.full(len(space), 0.5))
         self._draw()
 
@@ -306,19 +307,21 @@ class Evolution:
 
     @property
     def mean(self) -> Array:
-        """The distribution's mean as coordinates of the space.  # (d,)."""
-        return np.asarray(self._rows_of(self._strategy.mean[None])[0])
+        """The mean as coordinates of the space, of the first distribution once it has settled.  # (d,)."""
+        mean = self._strategy.mean if self._settled is None else self._settled
+        return np.asarray(self._rows_of(mean[None])[0])
 
     @property
     def is_converged(self) -> bool:
         """Whether the distribution is narrower in every real than configurations are written."""
-        stds = self._strategy.stds[: len(self._space)]
-        return bool(self._is_real.any() and (stds[self._is_real] < CONVERGED).all())
+        return bool(len(self._reals)) and float(self._strategy.stds[self._reals].max()) < CONVERGED
 
     def _start_again(self) -> None:
         """Begin a new distribution at a random point, which is evaluated first; or end."""
         wants_to = self._options.restarts or not self.is_converged
         self._start += 1
+        if self._settled is None:
+            self._settled = self._strategy.mean
         x = self._unused(self._seeds("cma-start", self._start)) if wants_to else None
         self.is_over = x is None
         if x is not None:
