@@ -149,6 +149,7 @@ class History:
         self._pending: dict[int, Trial] = {}
         self._seen: dict[Config, int] = {}
         self._X = np.empty((64, n_hyperparameters))
+        self._numbers = np.arange(64)
         self._losses = np.full(64, np.nan)
         self._is_finished = np.zeros(64, dtype=bool)
         self._is_superseded = np.zeros(64, dtype=bool)
@@ -190,6 +191,8 @@ class History:
     @property
     def finished(self) -> NDArray[np.intp]:
         """Numbers of the trials with a result, ascending.  # (n_finished,)."""
+        if not self._pending:
+            return _read_only(self._numbers[: len(self._trials)])
         return np.flatnonzero(self.is_finished)
 
     @property
@@ -274,6 +277,7 @@ class History:
     def _grow(self) -> None:
         n = len(self._losses)
         self._X = np.concatenate([self._X, np.empty_like(self._X)])
+        self._numbers = np.arange(2 * n)
         self._losses = np.concatenate([self._losses, np.full(n, np.nan)])
         self._is_finished = np.concatenate([self._is_finished, np.zeros(n, dtype=bool)])
         self._is_superseded = np.concatenate([self._is_superseded, np.zeros(n, dtype=bool)])
