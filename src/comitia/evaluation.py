@@ -33,6 +33,12 @@ from comitia.space import Config
 
 Build = Callable[[Config, int], Any]
 """`build(config, random_state)` returns an unfitted scikit-learn estimator."""
+Quick = Callable[[Config, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]], NDArray[Any] | None]
+"""`quick(config, X, codes, X_new)`: the class codes that the model of `build` predicts for `X_new`, in a shorter way.
+
+An attribute of `build`, where it has one. X and X_new are finite and in C order; a class may be missing from codes.
+None leaves this one to the model. The answers must be the model's own, because a study may mix both ways.
+"""
 MOST_TEXT = 4000
 """Letters of an error that are kept."""
 MOST_CLASSES = 50
@@ -101,7 +107,7 @@ class TableEvaluator:
         keep: Keep = "nothing",
     ) -> None:
         self._cache: dict[tuple[int, int], list[Split]] = {}
-        self._carved: dict[int, tuple[NDArray[np.intp], NDArray[np.intp] | None]] = {}
+        self._carved: dict[int, _Parts] = {}
         self.build = _checked_build(build)
         self.X = _checked_table(X)
         self.y = _checked_target(self.X, y)
@@ -131,6 +137,8 @@ class TableEvaluator:
         )
         if selection_split is not None:
             check_can_be_carved(self.resampling)
+        self._quick = self._usable_quick()
+        self._numbers = None if self.codes is None else self.codes.astype(np.float64)
         self.n_folds = len(self.splits(0, 0, Seeds(0)))  # also refuses splits that do not fit, before any trial
 
     def __call__(self, trial: Trial, seeds: Seeds) -> tuple[Observation, Predictions | None]:
@@ -140,8 +148,7 @@ class TableEvaluator:
         status: Status = "ok"
         error = ""
         try:
-            with quiet():
-                self._evaluate(trial, seeds, progress)
+            self._evaluate(trial, seeds, progress)
         except MemoryError as caught:
             status, error = "memory", _describe(caught, progress)
         except (Exception, SystemExit) as caught:  # a learner may raise anything
@@ -165,14 +172,50 @@ class TableEvaluator:
     # ---- one trial --------------------------------------------------------------------------------------------
 
     def _evaluate(self, trial: Trial, seeds: Seeds, progress: _Progress) -> None:
-        selection = self._search_and_selection(seeds)[1]
+        selection = self._parts(seeds).selection
         for repeat in range(trial.first_repeat, trial.first_repeat + trial.repeats):
             splits = self.splits(trial.root, repeat, seeds)
             for fold in range(len(splits)) if trial.folds is None else trial.folds:
                 progress.where = f"fold {fold}" + (f" of repeat {repeat}" if repeat else "")
+                if self._quick is not None and self._evaluate_quickly(trial.config, splits[fold], selection, progress):
+                    continue
                 random_state = seeds.integer("learner", trial.root, repeat, fold)
-                with _seeded_globals(seeds, trial.root, repeat, fold):
+                with quiet(), _seeded_globals(seeds, trial.root, repeat, fold):
                     self._evaluate_split(trial.config, splits[fold], selection, random_state, progress)
+
+    def _usable_quick(self) -> Quick | None:
+        """Return the learner's short way to its answers, if it has one and answers are all that is wanted."""
+        quick: Quick | None = getattr(self.build, "quick", None)
+        if self.task == "regression" or isinstance(self.loss, Scorer) or self.loss.needs_probabilities:
+            return None
+        if self.metrics or self.sample_weight is not None or self.keep == "probabilities":
+            return None
+        X = self.X
+        is_plain = type(X) is np.ndarray and X.dtype == np.float64 and X.flags.c_contiguous
+        return quick if is_plain and np.isfinite(X).all() else None
+
+    def _evaluate_quickly(
+        self, config: Config, split: Split, selection: NDArray[np.intp] | None, progress: _Progress
+    ) -> bool:
+        """Judge the answers of the learner's short way; tell whether it had any."""
+        assert self._quick is not None
+        assert self._numbers is not None
+        assert not isinstance(self.loss, Scorer)
+        train, test = split
+        asked = test if selection is None else np.concatenate([test, selection])
+        answers = self._quick(config, self.X.take(train, 0), self._numbers.take(train), self.X.take(asked, 0))
+        if answers is None:
+            return False
+        progress.n_fits += 1
+        row_losses = self.loss.rows(self._numbers.take(test), answers[: len(test)])
+        if selection is not None:
+            aside = self.loss.rows(self._numbers.take(selection), answers[len(test) :])
+            progress.selection_losses.append(float(np.add.reduce(aside) / len(aside)))
+        if self.keep != "nothing":
+            codes = _compact(answers.astype(np.intp))
+            progress.keep(test, codes[: len(test)], row_losses, None if selection is None else codes[len(test) :])
+        progress.losses.append(float(np.add.reduce(row_losses) / len(row_losses)))
+        return True
 
     def _evaluate_split(
         self,
@@ -243,13 +286,17 @@ class TableEvaluator:
 
     # ---- rows -------------------------------------------------------------------------------------------------
 
-    def _search_and_selection(self, seeds: Seeds) -> tuple[NDArray[np.intp], NDArray[np.intp] | None]:
-        if self.selection_split is None:
-            return np.arange(len(self.y)), None
+    def _parts(self, seeds: Seeds) -> _Parts:
+        """Return the rows that are searched on and those set aside; found once for a study."""
         if seeds.seed not in self._carved:
-            self._carved[seeds.seed] = carve_selection(
-                self.y, self.groups, self.selection_split, seeds, stratify=self.task == "classification"
-            )
+            rows, selection = np.arange(len(self.y)), None
+            if self.selection_split is not None:
+                rows, selection = carve_selection(
+                    self.y, self.groups, self.selection_split, seeds, stratify=self.task == "classification"
+                )
+            y = self.y[rows]
+            y.flags.writeable = False  # so that a resampling may remember what it found out about it
+            self._carved[seeds.seed] = _Parts(rows, selection, y, None if self.groups is None else self.groups[rows])
         return self._carved[seeds.seed]
 
     def splits(self, number: int, repeat: int, seeds: Seeds) -> list[Split]:
@@ -257,10 +304,10 @@ class TableEvaluator:
         key = (seeds.seed, repeat)
         if key in self._cache:
             return self._cache[key]
-        rows, _ = self._search_and_selection(seeds)
-        groups = None if self.groups is None else self.groups[rows]
-        found = self.resampling.splits(self.y[rows], groups, number, repeat, seeds)
-        splits = [(rows[train], rows[test]) for train, test in found]
+        parts = self._parts(seeds)
+        splits = list(self.resampling.splits(parts.y, parts.groups, number, repeat, seeds))
+        if parts.selection is not None:
+            splits = [(parts.rows[train], parts.rows[test]) for train, test in splits]
         if not self.resampling.is_reshuffled:
             self._cache[key] = splits
         return splits
@@ -339,6 +386,16 @@ class _Judged:
         if not np.isfinite(loss):
             raise ValueError(f"the loss must be a finite number, got {loss}")
         return loss
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """The rows that are searched on, with their target and groups, and those set aside for the selection."""
+
+    rows: NDArray[np.intp]
+    selection: NDArray[np.intp] | None
+    y: NDArray[Any]
+    groups: NDArray[Any] | None
 
 
 @dataclass

@@ -157,6 +157,7 @@ class History:
         self._pending: dict[int, Trial] = {}
         self._seen: dict[Config, int] = {}
         self._X = np.empty((64, n_hyperparameters))
+        self._numbers = np.arange(64)
         self._losses = np.full(64, np.nan)
         self._selection_losses = np.full(64, np.nan)
         self._is_finished = np.zeros(64, dtype=bool)
@@ -204,6 +205,8 @@ class History:
     @property
     def finished(self) -> NDArray[np.intp]:
         """Numbers of the trials with a result, ascending.  # (n_finished,)."""
+        if not self._pending:
+            return _read_only(self._numbers[: len(self._trials)])
         return np.flatnonzero(self.is_finished)
 
     @property
@@ -289,6 +292,7 @@ class History:
     def _grow(self) -> None:
         n = len(self._losses)
         self._X = np.concatenate([self._X, np.empty_like(self._X)])
+        self._numbers = np.arange(2 * n)
         self._losses = np.concatenate([self._losses, np.full(n, np.nan)])
         self._selection_losses = np.concatenate([self._selection_losses, np.full(n, np.nan)])
         self._is_finished = np.concatenate([self._is_finished, np.zeros(n, dtype=bool)])

@@ -29,6 +29,7 @@ from sklearn.model_selection import (
 )
 
 from comitia.errors import ChoiceError, ResamplingError
+from comitia.holdout import HoldOut, make_holdout
 from comitia.quiet import quiet
 from comitia.seams import Resampling, Split
 from comitia.seeds import Seeds
@@ -101,6 +102,13 @@ class Reshuffled:
                 f"{what} instead, whose splits mean something in their order. Use Fixed for it."
             )
         self.splitter = splitter
+        self._known: tuple[NDArray[Any], HoldOut | None] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"splitter": self.splitter}  # what is known of a target can be found again
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
 
     def __repr__(self) -> str:
         return f"Reshuffled({self.splitter})"
@@ -113,8 +121,14 @@ class Reshuffled:
     def splits(
         self, y: NDArray[Any], groups: NDArray[Any] | None, number: int, repeat: int, seeds: Seeds
     ) -> Sequence[Split]:
-        """See `Resampling`."""
-        return _split(self.splitter_of(number, repeat, seeds), y, groups)
+        """See `Resampling`. Hold-outs of a read-only `y` are quick from the second call on; the rows are the same."""
+        if groups is None and self._known is not None and self._known[0] is y and self._known[1] is not None:
+            return self._known[1].splits(seeds.integer("splits", number, repeat))
+        splitter = self.splitter_of(number, repeat, seeds)
+        found = _split(splitter, y, groups)
+        if groups is None and not y.flags.writeable and (self._known is None or self._known[0] is not y):
+            self._known = (y, make_holdout(splitter, y, splitter.random_state, found))
+        return found
 
     def splitter_of(self, number: int, repeat: int, seeds: Seeds) -> Any:
         """Return the scikit-learn splitter of one repeat of a trial."""

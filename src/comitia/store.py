@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
+import struct
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -253,10 +254,13 @@ def _written_twice(where: str) -> StoreError:
     )
 
 
+_CONFIGS = json.JSONEncoder(default=repr)  # made once: that takes longer than writing a small configuration
+
+
 def _trial_row(trial: Trial) -> tuple[Any, ...]:
     folds = None if trial.folds is None else json.dumps(trial.folds)
-    config = json.dumps(dict(trial.config), default=repr)  # for people and other programs; we read x
-    x = np.asarray(trial.x, dtype="<f8").tobytes()
+    config = _CONFIGS.encode(dict(trial.config.items()))  # for people and other programs; we read x
+    x = struct.pack(f"<{len(trial.x)}d", *trial.x)
     return (
         trial.number, trial.batch, x, config, trial.repeats, folds, trial.continues, trial.root, trial.first_repeat,
     )  # fmt: skip
@@ -264,7 +268,7 @@ def _trial_row(trial: Trial) -> tuple[Any, ...]:
 
 def _observation_row(observation: Observation) -> tuple[Any, ...]:
     losses = json.dumps(observation.losses)
-    metrics = json.dumps(dict(observation.metrics))
+    metrics = json.dumps(dict(observation.metrics)) if observation.metrics else "{}"
     return (
         observation.number, observation.status, losses, metrics, observation.seconds, observation.n_evaluations,
         observation.error.encode("utf-8", "backslashreplace").decode(),  # lone surrogates cannot be written
