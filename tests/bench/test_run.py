@@ -112,6 +112,12 @@ def test_tests_can_be_rare_and_the_last_is_always_there(folder: Path) -> None:
     assert ["test_loss" in row for row in rows] == [False, True, False, True, True]
 
 
+def test_rows_can_be_rare_and_the_last_is_always_there(folder: Path) -> None:
+    rows = one(folder, rows_every=2, test_every=1000)
+    assert [row["iteration"] for row in rows] == [2, 4, 5]
+    assert ["test_loss" in row for row in rows] == [False, False, True]
+
+
 def test_a_method_may_be_judged_in_another_way(folder: Path) -> None:
     assert one(folder, method_cv={"rs": 4})[-1]["n_evaluations"] == 20
 
