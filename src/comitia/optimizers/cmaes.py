@@ -229,11 +229,12 @@ class Evolution:
             self._n_read += 1
 
     def _numbers(self, history: History) -> Sequence[int | None]:
-        """Return the trial of each request; None where there is none yet."""
+        """Return the trials of the requests; None in place of those that were not asked yet."""
         generation = self._generation
         if self._options.asks_again:
             self._read(history)
-            return [*generation.numbers, *[None] * (len(generation.requests) - len(generation.numbers))]
+            is_asked = len(generation.numbers) == len(generation.requests)
+            return generation.numbers if is_asked else [*generation.numbers, None]
         return [history.number_of(config) for config in generation.configs]
 
     def is_complete(self, history: History) -> bool:
@@ -314,7 +315,7 @@ class Evolution:
     @property
     def is_converged(self) -> bool:
         """Whether the distribution is narrower in every real than configurations are written."""
-        return bool(len(self._reals)) and float(self._strategy.stds[self._reals].max()) < CONVERGED
+        return bool(len(self._reals)) and float(self._stds[self._reals].max()) < CONVERGED
 
     def _start_again(self) -> None:
         """Begin a new distribution at a random point, which is evaluated first; or end."""
@@ -351,6 +352,7 @@ class Evolution:
         self._number = 0
         self._n_stalled = 0
         self._strategy = self._make_strategy(x, self._options.steps)
+        self._stds: Array = self._options.steps
 
     def _make_strategy(self, mean: Array, stds: Array) -> Any:
         """Return pycma's object, silent, without files, without a look at numpy's global generator."""
@@ -377,7 +379,8 @@ class Evolution:
         Without information (noise, plateaus) step size, axes and mean are random walks in the logarithm.
         """
         strategy = self._strategy
-        widest = float(strategy.stds.max())
+        self._stds = strategy.stds  # worked out at every look
+        widest = float(self._stds.max())
         if widest > WIDEST:
             strategy.sigma *= WIDEST / widest
         if abs(strategy.mean - 0.5).max() > 1.5:
