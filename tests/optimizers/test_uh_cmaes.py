@@ -24,21 +24,21 @@ def level(old: list[float], new: list[float], theta: float = 0.2) -> float:
 def test_neighbours_that_change_places_are_no_noise() -> None:
     """By hand: 1 1 2 2 2.5 3; the third has ranks 6 and 5, so D = 0.
 
-    Both limits are lim(5): of 4 3 2 1 0 the tenth percentile, which is 0 (theta 0.2), or the thirtieth, 1 (0.6).
+    Both limits are lim(5): of 4 3 2 1 0 the tenth percentile, which is 0.4 (theta 0.2), or the thirtieth, 1.2 (0.6).
     """
-    assert level([1, 2, 3], [1, 2, 2.5]) == 0
-    assert level([1, 2, 3], [1, 2, 2.5], theta=0.6) == -2
+    assert level([1, 2, 3], [1, 2, 2.5]) == pytest.approx(-0.8)
+    assert level([1, 2, 3], [1, 2, 2.5], theta=0.6) == pytest.approx(-2.4)
 
 
 def test_the_best_that_turns_out_worst_is_noise() -> None:
-    """By hand: 1 2 2 3 3 4; the first has ranks 1 and 6, so D = 4; limits are lim(5) and lim(1), both 0."""
-    assert level([1, 2, 3], [4, 2, 3]) == 8
-    assert level([4, 2, 3], [1, 2, 3]) == 8
+    """By hand: 1 2 2 3 3 4; the first has ranks 1 and 6, so D = 4; limits are lim(5) and lim(1), both 0.4."""
+    assert level([1, 2, 3], [4, 2, 3]) == pytest.approx(7.2)
+    assert level([4, 2, 3], [1, 2, 3]) == pytest.approx(7.2)
 
 
 def test_the_level_is_a_mean_over_those_re_evaluated() -> None:
-    """By hand: 1 2 3 | 4 1.5 3 is 1 1.5 2 3 3 4; D = 4 and 0; limits lim(5) = lim(1) = 0 and lim(2) = 0 twice."""
-    assert level([1, 2, 3], [4, 1.5, 3]) == (8 + 0) / 2
+    """By hand: 1 2 3 | 4 1.5 3 is 1 1.5 2 3 3 4; D = 4 and 0; lim(5) = lim(1) = lim(2) = 0.4."""
+    assert level([1, 2, 3], [4, 1.5, 3]) == pytest.approx((7.2 - 0.8) / 2)
 
 
 def test_a_plateau_is_no_noise() -> None:
@@ -48,7 +48,7 @@ def test_a_plateau_is_no_noise() -> None:
 
 
 def test_failures_have_ranks_too() -> None:
-    assert level([1, 2, 3], [np.inf, 2, 3]) == 8
+    assert level([1, 2, 3], [np.inf, 2, 3]) == pytest.approx(7.2)
     nothing = np.full(3, np.inf)
     assert uncertainty(nothing, nothing, np.ones(3, dtype=bool)) == -1
 
@@ -56,7 +56,8 @@ def test_failures_have_ranks_too() -> None:
 def test_limits_are_percentiles_of_the_possible_changes() -> None:
     assert limit(1, 3, 1.0) == 2  # the median of 0 1 2 3 4
     assert limit(3, 3, 1.0) == 1  # of 2 1 0 1 2
-    assert limit(1, 3, 0.6) == 1
+    assert limit(1, 3, 0.6) == pytest.approx(1.2)
+    assert {limit(r, 6, 0.2) for r in range(1, 12)} == {1.0}
 
 
 @given(st.integers(3, 12), st.integers(0, 10**6))

@@ -41,6 +41,8 @@ CONVERGED = 1e-9
 """Standard deviation of reals, in the encoded range, below which configurations hardly differ in their ten digits."""
 SOUND = 1e30
 """pycma's factors of the standard deviations (step size, axes) must be between this and its inverse."""
+ROUND = 1e6
+"""Ratio of the longest and the shortest axis, whose square is what double precision can just invert."""
 ROUNDS = 10
 """How often forbidden offspring are drawn again."""
 MOST_STALLED = 10
@@ -229,11 +231,12 @@ class Evolution:
             self._n_read += 1
 
     def _numbers(self, history: History) -> Sequence[int | None]:
-        """Return the trial of each request; None where there is none yet."""
+        """Return the trials of the requests; None in place of those that were not asked yet."""
         generation = self._generation
         if self._options.asks_again:
             self._read(history)
-            return [*generation.numbers, *[None] * (len(generation.requests) - len(generation.numbers))]
+            is_asked = len(generation.numbers) == len(generation.requests)
+            return generation.numbers if is_asked else [*generation.numbers, None]
         return [history.number_of(config) for config in generation.configs]
 
     def is_complete(self, history: History) -> bool:
@@ -314,7 +317,7 @@ class Evolution:
     @property
     def is_converged(self) -> bool:
         """Whether the distribution is narrower in every real than configurations are written."""
-        return bool(len(self._reals)) and float(self._strategy.stds[self._reals].max()) < CONVERGED
+        return bool(len(self._reals)) and float(self._stds[self._reals].max()) < CONVERGED
 
     def _start_again(self) -> None:
         """Begin a new distribution at a random point, which is evaluated first; or end."""
@@ -351,6 +354,7 @@ class Evolution:
         self._number = 0
         self._n_stalled = 0
         self._strategy = self._make_strategy(x, self._options.steps)
+        self._stds: Array = self._options.steps
 
     def _make_strategy(self, mean: Array, stds: Array) -> Any:
         """Return pycma's object, silent, without files, without a look at numpy's global generator."""
@@ -364,6 +368,8 @@ class Evolution:
                 "popsize": self._options.population,
                 "CMA_stds": np.concatenate([stds, np.full(idle, STEP)]),
                 "CMA_active": False,  # neither U nor T learns from the worse half
+                # else pycma goes over to coordinates of its own, in which its mean is not ours
+                "conditioncov_alleviate": False,
                 "minstd": np.concatenate([self._options.margins, np.zeros(idle)]),
                 "randn": lambda *shape: self._rng.standard_normal(shape),
                 "seed": math.nan,  # a number would be written to numpy's global state
@@ -377,13 +383,15 @@ class Evolution:
         Without information (noise, plateaus) step size, axes and mean are random walks in the logarithm.
         """
         strategy = self._strategy
-        widest = float(strategy.stds.max())
+        self._stds = strategy.stds  # worked out at every look
+        widest = float(self._stds.max())
         if widest > WIDEST:
             strategy.sigma *= WIDEST / widest
         if abs(strategy.mean - 0.5).max() > 1.5:
             strategy.mean = np.mod(strategy.mean, 2.0)  # the same landscape: its period is 2
-        factors = (strategy.sigma, float(strategy.D.min()), float(strategy.D.max()))
-        if not all(1 / SOUND < factor < SOUND for factor in factors):
+        narrow, wide = float(strategy.D.min()), float(strategy.D.max())
+        is_sound = 1 / SOUND < strategy.sigma < SOUND and 1 / SOUND < narrow and wide < min(SOUND, ROUND * narrow)
+        if not is_sound:
             n = len(self._space)
             stds = np.clip(np.nan_to_num(strategy.stds[:n]), np.maximum(self._options.margins, CONVERGED / 2), WIDEST)
             self._strategy = self._make_strategy(mirrored(np.nan_to_num(strategy.mean[:n])), stds)

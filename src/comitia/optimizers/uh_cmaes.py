@@ -101,10 +101,11 @@ def uncertainty(old: Array, new: Array, is_reevaluated: NDArray[np.bool_], theta
 def limit(rank: float, population: int, theta: float) -> float:
     """Return the `50 theta` percentile of the rank changes `|1 - r|, ..., |2 lambda - 1 - r|` that are possible.
 
-    Percentiles as in Hansen's own programs: the k-th of n values is at `(k - 1/2) / n`.
+    U does not say how percentiles interpolate; linearly, as numpy does, one place in a population of six is tolerated,
+    which is also the least limit of Hansen's own program.
     """
     possible = np.abs(np.arange(1, 2 * population) - rank)
-    return float(np.percentile(possible, 50 * theta, method="hazen"))
+    return float(np.percentile(possible, 50 * theta))
 
 
 def averages(history: History) -> NDArray[np.intp]:
