@@ -90,7 +90,7 @@ def measure(name: str, method: Method, n_before: int, folder: str) -> None:
         run(max(n_before, PER_TURN))
         times: dict[str, list[float]] = {"scikit-learn": [], "libsvm alone": [], "a study": []}
         for _ in range(TURNS):
-            n = len(study.history)
+            n = study.history.n_finished
             times["a study"].append(cpu_seconds(lambda: run(PER_TURN)) / PER_TURN)
             configs = [study.history.trial(k).config for k in range(n, n + PER_TURN)]
             times["libsvm alone"].append(cpu_seconds(by_libsvm(evaluator, configs)) / PER_TURN)
