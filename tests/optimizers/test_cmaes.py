@@ -12,11 +12,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from comitia import METHODS, FunctionEvaluator, History, Seeds, Serial, Space, Study, get_space, minimize
+from comitia import (
+    METHODS,
+    FunctionEvaluator,
+    History,
+    Observation,
+    Seeds,
+    Serial,
+    Space,
+    Study,
+    Trial,
+    get_space,
+    minimize,
+)
 from comitia.errors import ChoiceError
 from comitia.goals import MeanLoss
 from comitia.methods import Method
-from comitia.optimizers.cmaes import CMAES, CONVERGED, margins, mirrored, ranks
+from comitia.optimizers.cmaes import CMAES, CONVERGED, Evolution, margins, mirrored, ranks
 
 PLANE = {"x": stats.uniform(0, 1), "y": stats.uniform(0, 1)}
 
@@ -247,3 +259,22 @@ def test_it_prints_nothing_writes_nothing_and_leaves_the_global_generator_alone(
     assert before["pos"] == after["pos"]
     assert list(tmp_path.iterdir()) == []
     assert capfd.readouterr() == ("", "")
+
+
+def test_the_mean_stays_among_the_offspring_however_thin_the_distribution_gets() -> None:
+    """Noise makes it as thin as a thread after 500 generations; pycma would then go over to coordinates of its own."""
+    space = Space({"C": stats.loguniform(1e-5, 1e5), "gamma": stats.loguniform(1e-5, 1e5)})
+    evolution = Evolution(space, CMAES(space, population=6, log_step=1.0, asks_again=True)._options, Seeds(0))
+    rng = np.random.default_rng(0)
+    thinnest = 1.0
+    history = History(2, space=space)
+    for _ in range(1200):
+        for ask in evolution.asks(history, 6):
+            [config] = space.decode(ask.x[None])
+            history.append(Trial(len(history), 0, tuple(ask.x.tolist()), config))
+            history.finish(Observation(history.trial(len(history) - 1), "ok", (rng.integers(6) / 20,)))
+        evolution.advance(history, history.losses)
+        thinnest = min(thinnest, float(evolution._strategy.D.min() / evolution._strategy.D.max()))
+        offspring = evolution._generation.points.mean(axis=0)
+        assert np.abs(offspring - evolution._strategy.mean).max() < 6 * evolution._strategy.stds.max()
+    assert thinnest < 1e-3

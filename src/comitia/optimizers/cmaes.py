@@ -390,7 +390,7 @@ class Evolution:
         if abs(strategy.mean - 0.5).max() > 1.5:
             strategy.mean = np.mod(strategy.mean, 2.0)  # the same landscape: its period is 2
         narrow, wide = float(strategy.D.min()), float(strategy.D.max())
-        is_sound = 1 / SOUND < strategy.sigma < SOUND and 1 / SOUND < narrow and wide < min(SOUND, ROUND * narrow)
+        is_sound = 1 / SOUND < strategy.sigma < SOUND and narrow > 1 / SOUND and wide < min(SOUND, ROUND * narrow)
         if not is_sound:
             n = len(self._space)
             stds = np.clip(np.nan_to_num(strategy.stds[:n]), np.maximum(self._options.margins, CONVERGED / 2), WIDEST)
