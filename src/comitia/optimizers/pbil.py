@@ -14,6 +14,7 @@ value, so a generation may ask for fewer trials than it has individuals, and for
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -33,7 +34,7 @@ Array = NDArray[np.float64]
 MIDDLE = 0.5
 """Coordinate of what a component leaves open; `Space.impute` puts inactive hyperparameters there too."""
 MOST_STALE = 10
-"""Generations in a row without a new individual before the vectors start over: at LR 0.5 they have converged by then."""
+"""Generations in a row without a new individual before the vectors start over: at LR 0.5 they have converged."""
 MOST_ROUNDS = 100
 """Rounds of rejection, for forbidden clauses and for what was seen, before giving up."""
 
@@ -93,8 +94,8 @@ class Course(NamedTuple):
 class PBIL:
     """Sample a generation from probability vectors, move them towards its best half.
 
-    Hyperparameters of ConfigSpace whose `meta` names the same `"vector"` share one. A categorical that has weights starts
-    from them, everything else from the uniform distribution.
+    Hyperparameters of ConfigSpace whose `meta` names the same `"vector"` share one. A categorical that has weights
+    starts from them, everything else from the uniform distribution.
 
     Parameters
     ----------
@@ -108,8 +109,8 @@ class PBIL:
         Components for a real, and for an integer that has more values: cells of equal probability under the space's own
         distribution, each of which stands for its centre. Choices have one for each value.
     floor : float in [0, 1)
-        Share of the draws that ignore the vectors: each component keeps at least `floor` times its starting probability.
-        0 is the paper's.
+        Share of the draws that ignore the vectors: each component keeps at least `floor` times its starting
+        probability. 0 is the paper's.
     flat : bool
         P's first version: where a value of a first choice does nothing but open a second choice (no ensemble: which
         single classifier), the values of both compete in one vector. Spaces without such a value are the same in both.
@@ -153,9 +154,8 @@ class PBIL:
 
     def ask(self, history: History, values: NDArray[np.float64], n: int, seeds: Seeds) -> Sequence[Ask]:
         """See `Optimizer`. Returns what is left to ask of the present generation; `[]` while some of it is pending."""
-        state, generation = self._cached(history, seeds) or self._first(seeds)
-        for state, generation in self._fold(history, values, seeds, state, generation):  # noqa: B007 - the last counts
-            pass
+        start = self._cached(history, seeds) or self._first(seeds)
+        [(state, generation)] = deque(self._fold(history, values, seeds, *start), maxlen=1)  # the last one counts
         self._cache = (history, seeds.seed, state, generation)
         unasked: dict[Config, Array] = {}
         for x, config in zip(generation.X, generation.configs, strict=True):
