@@ -13,7 +13,6 @@ from typing import Any
 import ConfigSpace as CS
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier, StackingClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -192,9 +191,8 @@ def build_ensemble(config: Config, random_state: int) -> Any:
             )
         case "stacking":
             members, _ = _members("st", config, random_state)
-            folds = StratifiedKFold(config["st:folds"], shuffle=True, random_state=random_state)
             outputs = standardised(LogisticRegression())
-            return StackingClassifier(members, outputs, cv=folds, stack_method="predict_proba")
+            return StackingClassifier(members, outputs, cv=config["st:folds"], stack_method="predict_proba")
         case "voting":
             members, copies = _members("vt", config, random_state)
             return Vote(members, copies, config["vt:rule"])

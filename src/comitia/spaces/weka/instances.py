@@ -68,8 +68,8 @@ class Neighbours(Learner):
 class KStar(Learner):
     """Every row votes with `exp(-|x - row|_1 / s)`, the probability of a random walk of K*'s exponential steps.
 
-    The scale `s` of each question makes the effective number of voters, `(sum w)^2 / sum w^2`, what the blend says: from
-    1 at 0 % to all rows at 100 %. K* finds a scale for each column by itself; here the columns are scaled and share one.
+    The scale `s` of each question makes the effective number of voters, `(sum w)^2 / sum w^2`, what the blend says:
+    from 1 at 0 % to all rows at 100 %. K* finds a scale for each column; here the columns are scaled and share one.
     With `automatic` the blend is found by leaving each row out (WEKA does it by entropy).
     """
 
