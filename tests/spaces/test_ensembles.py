@@ -235,21 +235,12 @@ def test_neighbours_are_scikit_learns(weights: Any) -> None:
 
 
 def test_neighbours_find_their_number_by_leaving_rows_out() -> None:
-    """Pairs of close rows of opposite classes inside two clouds: one neighbour is always wrong."""
     rng = np.random.default_rng(0)
-    clouds = np.repeat(rng.normal(size=(20, 2)) * 0.3 + np.repeat([[0, 0], [5, 5]], 10, axis=0), 2, axis=0)
-    y = np.tile([0, 1], 20)
-    y[::4] = 1 - y[::4]
-    model = Neighbours(15, validated=True).fit(clouds + rng.normal(size=clouds.shape) * 1e-3, y)
-    errors = []
-    for k in range(1, 16):
-        left_out = [
-            Neighbours(k).fit(np.delete(clouds, i, 0), np.delete(y, i)).predict(clouds[i : i + 1])[0] != y[i]
-            for i in range(40)
-        ]
-        errors.append(sum(left_out))
-    assert 1 <= model.k_ <= 15
-    assert errors[model.k_ - 1] <= min(errors) + 4  # distances were jittered, so not the same to a row
+    A, y = rng.normal(size=(40, 2)), rng.integers(0, 2, 40)
+    A[:, 0] += y
+    rest = [np.arange(40) != i for i in range(40)]
+    errors = [sum(Neighbours(k).fit(A[r], y[r]).predict(A[~r])[0] != y[~r][0] for r in rest) for k in range(1, 10)]
+    assert Neighbours(9, validated=True).fit(A, y).k_ == int(np.argmin(errors)) + 1 > 1
 
 
 @given(blend=st.floats(0.02, 0.9))
@@ -350,8 +341,8 @@ def test_every_rule_gives_a_distribution(P: Any, rule: Any) -> None:
 def test_copies_count() -> None:
     members = [("a", Neighbours(1)), ("b", Tree(max_depth=1))]
     once, thrice = (Vote(members, [n, 1], "maj").fit(X, Y).predict_proba(X) for n in (1, 3))
-    assert once[:, :].max() <= 1
-    assert set(np.round(thrice, 6).ravel()) <= {0.0, 0.25, 0.75, 1.0}
+    assert set(once.ravel().tolist()) == {0.0, 0.5, 1.0}  # they disagree: a stump has two leaves for three classes
+    assert set(thrice.ravel().tolist()) == {0.0, 0.25, 0.75, 1.0}
 
 
 def test_laplace_counts_every_class_once_more() -> None:
