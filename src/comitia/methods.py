@@ -17,7 +17,7 @@ from comitia.gp.acquisition import augmented_improvement
 from comitia.gp.kernels import Laplace
 from comitia.gp.outputs import clipped
 from comitia.gp.priors import SHORT
-from comitia.optimizers import Bayes, Grid, RandomSearch, Sobol
+from comitia.optimizers import PBIL, Bayes, Grid, RandomSearch, Sobol
 from comitia.optimizers.belief import Maximiser
 from comitia.optimizers.cmaes import CMAES
 from comitia.optimizers.forest import Forest
@@ -130,6 +130,9 @@ BAYES = gaussian_process(
     acquisition=augmented_improvement,
 )
 """Each choice measured on `benchmarks/synthetic.py`; docs/bayesian-optimisation.md has the numbers."""
+
+PBIL_BINS = 256
+"""P has a component for each value of an integer, 255 at most, and cuts reals into 10 to 1,000."""
 
 CMA = partial(CMAES, population=6)
 CMA_R = partial(CMA, asks_again=True)
@@ -291,6 +294,25 @@ METHODS: dict[str, Method] = {
             "Gaussian process, Matern 5/2, most probable length scales, EI.",
             spelling="SMBO",
             paper="L",
+        ),
+        Method(
+            "pbil-v1",
+            partial(PBIL, bins=PBIL_BINS, flat=True),
+            "Probability vectors by generations; ensembles and single learners compete at one level.",
+            spelling="PBIL-Auto-Ens-v1",
+            paper="P",
+        ),
+        Method(
+            "pbil-v2",
+            partial(PBIL, bins=PBIL_BINS),
+            "The same, single learners at a level of their own.",
+            spelling="PBIL-Auto-Ens-v2",
+            paper="P",
+        ),
+        Method(
+            "pbil-floor",
+            partial(PBIL, population=20, bins=16, floor=0.1),
+            "`pbil-v2` for few trials: generations of 20, coarser cells, a floor on probabilities.",
         ),
     ]
 }
