@@ -103,6 +103,20 @@ def test_another_version(path: Path, version: int, word: str) -> None:
         Study.open(path)
 
 
+def test_a_file_of_the_first_format_is_gone_on_with(path: Path) -> None:
+    with Study.open(path) as study:
+        before = study.to_frame()
+    connection = sqlite3.connect(path)
+    connection.execute("ALTER TABLE observations DROP COLUMN selection_losses")
+    connection.execute("PRAGMA user_version=1")
+    connection.close()
+    with Study.open(path) as study:
+        assert study.to_frame().equals(before)
+        study.run(FunctionEvaluator(lambda config: 0.5), n_trials=len(before) + 1)
+    with Study.open(path) as study:
+        assert len(study.history) == len(before) + 1
+
+
 def test_an_empty_file_is_a_new_study(tmp_path: Path) -> None:
     (tmp_path / "study.db").touch()
     with study_at(tmp_path / "study.db") as study:

@@ -22,7 +22,7 @@ from comitia.history import Observation, Trial
 from comitia.seams import Decode, Store
 
 FORMAT = 2
-"""Version of the tables below; a file of another version is refused."""
+"""Version of the tables below; older files are brought up to it, newer ones refused."""
 APPLICATION_ID = 0x636F6D69  # "comi": tells a comitia study from any other SQLite file
 
 _TABLES = """
@@ -37,6 +37,8 @@ CREATE TABLE observations (
 );
 CREATE TABLE blobs (key TEXT PRIMARY KEY, value BLOB NOT NULL);
 """
+_UPGRADES = {1: "ALTER TABLE observations ADD COLUMN selection_losses TEXT NOT NULL DEFAULT '[]'"}
+"""What makes a file of one version one of the next."""
 
 
 class MemoryStore:
@@ -128,26 +130,33 @@ class SqliteStore:
         return bool(self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0)
 
     def _set_up(self) -> None:
-        """Create the tables in one transaction, if there are none."""
+        """Create the tables, or bring old ones up to date, in one transaction."""
         with self._transaction():
             if self._is_empty():
                 for statement in _TABLES.split(";"):
                     self._connection.execute(statement)
                 self._connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
-                self._connection.execute(f"PRAGMA user_version={FORMAT}")
+            else:
+                for version in range(self._version, FORMAT):
+                    self._connection.execute(_UPGRADES[version])
+            self._connection.execute(f"PRAGMA user_version={FORMAT}")
+
+    @property
+    def _version(self) -> int:
+        return int(self._connection.execute("PRAGMA user_version").fetchone()[0])
 
     def _check_ours(self) -> None:
         """Refuse a file of another program or version."""
         if self._is_empty():
             return
         [application] = self._connection.execute("PRAGMA application_id").fetchone()
-        [version] = self._connection.execute("PRAGMA user_version").fetchone()
         if application != APPLICATION_ID:
             self.close()
             raise StoreMismatch(
                 f"{str(self.path)!r} must be a comitia study. Got another program's SQLite file. Choose another path."
             )
-        if version != FORMAT:
+        version = self._version
+        if not min(_UPGRADES) <= version <= FORMAT:
             self.close()
             raise StoreMismatch(
                 f"{str(self.path)!r} must be a study of format {FORMAT}. Got format {version}, written by "
