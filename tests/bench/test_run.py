@@ -13,7 +13,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from comitia import METHODS, TableEvaluator
+from comitia.bench.arenas import make_arena
 from comitia.bench.plan import Cell, make_experiment
+from comitia.bench.problems import find_problem
 from comitia.bench.rows import read_rows
 from comitia.bench.run import Job, run_cell, run_experiment
 from comitia.errors import ExperimentError
@@ -120,6 +123,16 @@ def test_rows_can_be_rare_and_the_last_is_always_there(folder: Path) -> None:
 
 def test_a_method_may_be_judged_in_another_way(folder: Path) -> None:
     assert one(folder, method_cv={"rs": 4})[-1]["n_evaluations"] == 20
+
+
+def test_validation_rows_may_be_drawn_without_regard_to_classes(folder: Path) -> None:
+    made = {**BASE, "methods": ["rs"], "validation": [{"cv": 0.2, "stratified": False}]}
+    experiment = make_experiment(made, "e")
+    arena = make_arena(experiment, experiment.cells()[0], find_problem("plain", folder), METHODS["rs"])
+    assert isinstance(arena.evaluator, TableEvaluator)
+    assert "Stratified" not in repr(arena.evaluator.resampling)
+    with pytest.raises(ExperimentError, match="true or false"):
+        make_experiment({**made, "validation": [{"cv": 0.2, "stratified": "no"}]}, "e")
 
 
 def test_systems_see_no_more_rows_than_the_limit(folder: Path) -> None:

@@ -113,13 +113,15 @@ class TableArena:
         has_missing = np.isnan(draw.X_train).any() or np.isnan(draw.X_test).any()
         build = WithImputer(learner.build) if has_missing else learner.build
         selection_split = experiment.selection_split if method.has_selection_split else None
+        judged = experiment.validation_of(cell)
         validation = make_validation(
-            experiment.cv_of(cell),
+            judged.cv,
             draw.y_train,
             is_classes=problem.task == "classification",
             reshuffled=method.is_reshuffled,
             most=most,
             selection_split=selection_split,
+            stratified=judged.stratified,
         )
         self.evaluator = TableEvaluator(
             build,

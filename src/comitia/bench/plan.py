@@ -30,6 +30,8 @@ class Validation:
 
     name: str
     cv: float | int
+    stratified: bool = True
+    """Keep the proportions of the classes; U draws its subsets without regard to them."""
 
 
 @dataclass(frozen=True)
@@ -102,11 +104,10 @@ class Experiment:
             if method not in missing and space not in missing
         ]
 
-    def cv_of(self, cell: Cell) -> float | int:
+    def validation_of(self, cell: Cell) -> Validation:
         """Return how the trials of a cell are judged."""
-        if cell.method in self.method_cv:
-            return self.method_cv[cell.method]
-        return next(validation.cv for validation in self.validations if validation.name == cell.validation)
+        found = next(validation for validation in self.validations if validation.name == cell.validation)
+        return replace(found, cv=self.method_cv.get(cell.method, found.cv))
 
     def protocol(self) -> dict[str, Any]:
         """Return what must be the same for two cells to be compared: rows of another protocol are not mixed in.
@@ -119,7 +120,7 @@ class Experiment:
             **{name: parts[name] for name in names},
             "split": parts["split"],
             "budget": parts["budget"],
-            "validations": {v.name: v.cv for v in self.validations},
+            "validations": {v.name: v.cv if v.stratified else [v.cv, "not stratified"] for v in self.validations},
             "method_cv": dict(self.method_cv),
             "average_last": self.average_last,
             "tables": list(self.tables),
@@ -195,7 +196,7 @@ _KEYS: dict[str, tuple[str, ...]] = {
     ),
     "budget": ("n_trials", "n_evaluations", "time_limit"),
     "split": ("test", "folds", "most_train_rows"),
-    "validation": ("name", "cv"),
+    "validation": ("name", "cv", "stratified"),
 }
 
 
@@ -317,7 +318,10 @@ def _validations(content: Any) -> Iterator[Validation]:
             raise ExperimentError(f"A validation must be a section with 'name' and 'cv'. Got {section!r} instead.")
         _check_keys(section, "validation")
         cv = _checked_cv(section.get("cv", 5))
-        yield Validation(str(section.get("name", "hold-out" if cv < 1 else f"{cv}-fold")), cv)
+        stratified = section.get("stratified", True)
+        if not isinstance(stratified, bool):
+            raise ExperimentError(f"'stratified' must be true or false. Got {stratified!r} instead.")
+        yield Validation(str(section.get("name", "hold-out" if cv < 1 else f"{cv}-fold")), cv, stratified)
 
 
 def _checked_cv(cv: Any) -> float | int:
