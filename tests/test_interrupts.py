@@ -4,6 +4,7 @@ import signal
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 import pytest
 
@@ -49,6 +50,30 @@ def test_an_error_inside_gives_the_handler_back() -> None:
     with pytest.raises(ZeroDivisionError), held_back():
         raise ZeroDivisionError
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_one_in_the_middle_of_exchanging_handlers_does_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = signal.getsignal(signal.SIGINT)
+    exchange = signal.signal
+
+    def interrupted(number: int, handler: Any) -> None:
+        exchange(number, handler)
+        raise KeyboardInterrupt
+
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(signal, "signal", interrupted)
+            with pytest.raises(KeyboardInterrupt), watched():
+                pass
+        done = False
+        with pytest.raises(KeyboardInterrupt), held_back():  # noqa: PT012 - what comes after it is the test
+            press_ctrl_c()
+            done = True
+        assert done
+        with pytest.raises(KeyboardInterrupt):
+            press_ctrl_c()
+    finally:
+        exchange(signal.SIGINT, before)
 
 
 def test_a_handler_of_the_users_own_is_called() -> None:

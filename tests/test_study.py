@@ -585,10 +585,48 @@ LINE = {"x": stats.uniform(0, 1)}
 class TestGroups:
     """Results of a generation are recorded together."""
 
-    def test_a_generation_is_recorded_with_the_asks_of_the_next(self) -> None:
+    def test_a_generation_is_recorded_with_the_asks_of_the_next(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("comitia.study.MOST_SECONDS_AT_RISK", np.inf)  # however busy the machine is
         store = Counting()
         Study(LINE, PAIRS, seed=0, storage=store).run(FunctionEvaluator(lambda c: c["x"]), n_trials=6)
         assert store.records == [(2, 0), (2, 2), (2, 2), (0, 2)]
+
+    def test_results_of_workers_are_recorded_at_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("comitia.study.MOST_SECONDS_AT_RISK", np.inf)
+        store = Counting()
+        study = Study(LINE, PAIRS, seed=0, storage=store)
+        study.run(FunctionEvaluator(lambda c: c["x"]), n_trials=2, n_jobs=2)
+        assert sum(n for _, n in store.records) == 2
+        assert (2, 0) in store.records
+
+    def test_a_store_that_cannot_write_is_closed_nevertheless(self) -> None:
+        store = Counting()
+        study = Study(LINE, PAIRS, seed=0, storage=store)
+        [trial] = study.ask()
+        store.append = store.close = lambda **_: 1 / 0  # type: ignore[method-assign, assignment]
+        with pytest.raises(ZeroDivisionError):
+            study.tell(trial, 0.5)
+        closed = []
+        store.close = lambda: closed.append(True)  # type: ignore[method-assign]
+        with pytest.raises(ZeroDivisionError):
+            study.close()
+        assert closed == [True]
+
+    def test_a_second_ctrl_c_does_not_leave_trials_in_nobodys_hands(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        study = Study(LINE, PAIRS, seed=0)
+
+        def interrupted(config: Any) -> float:
+            raise KeyboardInterrupt
+
+        def impatient(run: Any) -> None:
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr("comitia.loop.Run.give_up", impatient)
+            with pytest.raises(KeyboardInterrupt):
+                study.run(FunctionEvaluator(interrupted), n_trials=4)
+        study.run(FunctionEvaluator(lambda c: c["x"]), n_trials=4)
+        assert study.history.n_finished == 4
 
     def test_without_generations_each_result_is_recorded_before_it_is_told_of(self) -> None:
         store = Counting()

@@ -14,23 +14,28 @@ class _Watch:
     """What happens to a Ctrl-C: held back while somebody is inside, else passed on to the handler of before."""
 
     def __init__(self) -> None:
-        self.pass_on: Callable[[int, FrameType | None], Any] | None = None  # None: no watch
+        self.pass_on: Callable[[int, FrameType | None], Any] = signal.default_int_handler
         self.depth = 0
         self.came: list[tuple[int, FrameType | None]] = []
+
+    @property
+    def is_on(self) -> bool:
+        """Whether `handle` is the process's handler: asked of the process, which cannot be half-way between."""
+        return signal.getsignal(signal.SIGINT) == self.handle
 
     def handle(self, number: int, frame: FrameType | None) -> None:
         """Be the process's handler of SIGINT."""
         if self.depth:
             self.came.append((number, frame))
-        elif self.pass_on is not None:
+        else:
+            self.came.clear()  # several of them are one
             self.pass_on(number, frame)
 
     def leave(self) -> None:
         """Let what came take effect, if nobody is inside any more."""
         self.depth -= 1
         if not self.depth and self.came:
-            first, self.came = self.came[0], []
-            self.handle(*first)
+            self.handle(*self.came[0])
 
 
 _WATCH = _Watch()
@@ -38,10 +43,13 @@ _WATCH = _Watch()
 
 @contextlib.contextmanager
 def watched() -> Iterator[None]:
-    """Exchange the handler once for all blocks of `held_back` inside, which then cost next to nothing."""
+    """Exchange the handler once for all blocks of `held_back` inside, which then cost next to nothing.
+
+    A Ctrl-C in the middle of the exchange leaves our handler in place, which passes on to the one of before.
+    """
     before = signal.getsignal(signal.SIGINT)
     is_main = threading.current_thread() is threading.main_thread()
-    if not is_main or _WATCH.pass_on is not None or not callable(before):
+    if not is_main or _WATCH.is_on or not callable(before):
         yield
         return
     _WATCH.pass_on = before
@@ -50,7 +58,6 @@ def watched() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-        _WATCH.pass_on = None
 
 
 class held_back:  # noqa: N801 - used as `with held_back():`
@@ -63,7 +70,7 @@ class held_back:  # noqa: N801 - used as `with held_back():`
         self._is_main = threading.current_thread() is threading.main_thread()
         if not self._is_main:
             return
-        if _WATCH.pass_on is None:
+        if not _WATCH.is_on:
             self._own = watched()
             self._own.__enter__()
         _WATCH.depth += 1

@@ -46,8 +46,8 @@ class Recorder(Protocol):
     def put_back(self, trials: Sequence[Trial]) -> None:
         """Take trials back that were asked and not begun."""
 
-    def record(self, results: Sequence[Result]) -> None:
-        """Take results into the history, and into the store soon."""
+    def record(self, results: Sequence[Result], *, may_wait: bool = False) -> None:
+        """Take results into the history and the store; into the latter a moment later if they may wait."""
 
 
 @dataclass(eq=False)
@@ -79,7 +79,7 @@ class Run:
 
     def loop(self) -> str:
         """Ask, submit, wait, record; return why it ended."""
-        if isinstance(self.pool, Serial) and self.n_slots == 1:
+        if type(self.pool) is Serial and self.n_slots == 1:
             return self.loop_here()
         while True:
             reason = self.refill()
@@ -114,7 +114,7 @@ class Run:
                 study.put_back(trials)  # not begun: it stays asked, and is the first of the next
                 return "budget"
             results = [self.result(self.task, trials[0], meter.seconds)]
-            study.record(results)
+            study.record(results, may_wait=True)
             self.tell_of(results)
             if study.is_stopped:
                 return "stopped"

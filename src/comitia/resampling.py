@@ -105,10 +105,11 @@ class Reshuffled:
         self._known: tuple[NDArray[Any], HoldOut | None] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"splitter": self.splitter}  # what is known of a target can be found again
+        # what is known of a target can be found again
+        return {name: value for name, value in self.__dict__.items() if name != "_known"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(**state)  # type: ignore[misc]
+        self.__dict__.update(state, _known=None)
 
     def __repr__(self) -> str:
         return f"Reshuffled({self.splitter})"

@@ -180,8 +180,10 @@ class Study:
 
     def close(self) -> None:
         """Write what is left and let go of the file."""
-        self._flush()
-        self.store.close()
+        try:
+            self._flush()
+        finally:
+            self.store.close()
 
     def __enter__(self) -> Study:
         return self
@@ -291,9 +293,7 @@ class Study:
             if observation.number in checked:
                 raise TellError(f"A trial must be told once. Got trial {observation.number} twice.")
             checked[observation.number] = (observation, None)
-        with held_back():
-            self.record(list(checked.values()))
-            self._flush()
+        self.record(list(checked.values()))
 
     def _observation_of(self, trial: Trial | int, result: float | str | None) -> Observation:
         number = trial.number if isinstance(trial, Trial) else trial
@@ -318,8 +318,11 @@ class Study:
             )
         return Observation(asked, "ok", (float(result),))
 
-    def record(self, results: Sequence[Result]) -> None:
-        """Take results into the history, and into the store: a generation's with the asks of the next one."""
+    def record(self, results: Sequence[Result], *, may_wait: bool = False) -> None:
+        """Take results into the history and the store.
+
+        With `may_wait` those of a generation are written with the asks of the next one, or after a quarter of a second.
+        """
         with held_back():
             for result, predictions in results:
                 observation = self._with_earlier(result)
@@ -329,7 +332,7 @@ class Study:
                 self._seconds_at_risk += observation.seconds
             # an evaluator may leave the seconds out: what the clock says counts too
             at_risk = max(self._seconds_at_risk, time.monotonic() - self._recorded_at)
-            if not self._optimizer.needs_generations or at_risk > MOST_SECONDS_AT_RISK:
+            if not (may_wait and self._optimizer.needs_generations) or at_risk > MOST_SECONDS_AT_RISK:
                 self._flush()
 
     def put_back(self, trials: Sequence[Trial]) -> None:
@@ -361,9 +364,10 @@ class Study:
             if predictions is not None
         }
         observations = [observation for observation, _ in self._outbox]
-        self.store.append(trials=trials, observations=observations, blobs=blobs)
-        self._outbox = []
-        self._seconds_at_risk, self._recorded_at = 0.0, time.monotonic()
+        with held_back():
+            self.store.append(trials=trials, observations=observations, blobs=blobs)
+            self._outbox = []
+            self._seconds_at_risk, self._recorded_at = 0.0, time.monotonic()
 
     def _load_predictions(self, number: int) -> Predictions | None:
         for observation, predictions in self._outbox:
@@ -470,10 +474,10 @@ class Study:
                     self._flush()
                 raise
             finally:
-                run.give_up()
+                # first: an impatient second Ctrl-C while workers are stopped must not leave trials in nobody's hands
                 self.put_back([trial for trial in self.history.pending if trial.number not in in_hands])
-            with held_back():
-                self._flush()
+                run.give_up()
+            self._flush()
         log.info("stopped (%s) after %d trials in %.1f s", self.stop_reason, self.history.n_finished, meter.seconds)
         return self
 

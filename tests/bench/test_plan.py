@@ -51,6 +51,7 @@ def test_adding_methods_problems_or_repetitions_keeps_the_protocol() -> None:
     ("change", "message"),
     [
         ({"metods": []}, "methods"),
+        ({"test_every": 5, "rows_every": 7}, "multiple of"),
         ({"budget": {"trials": 3}}, "n_trials"),
         ({"tables": ["sumary"]}, "summary"),
         ({"repetitions": 0}, "repetitions"),

@@ -269,6 +269,11 @@ def _check_together(experiment: Experiment) -> None:
     """Refuse parts that do not fit each other."""
     if not 0 < experiment.selection_split < 1:
         raise ExperimentError(f"'selection_split' must be a fraction in (0, 1). Got {experiment.selection_split}.")
+    if experiment.test_every % experiment.rows_every and experiment.rows_every > 1:
+        raise ExperimentError(
+            f"'test_every' must be a multiple of 'rows_every': a test is part of a row. Got {experiment.test_every} and "
+            f"{experiment.rows_every}. Use {experiment.rows_every} or twice as much for both."
+        )
     if not experiment.refit and any(
         cv >= 1 for cv in [v.cv for v in experiment.validations] + [*experiment.method_cv.values()]
     ):
