@@ -271,8 +271,8 @@ def _check_together(experiment: Experiment) -> None:
         raise ExperimentError(f"'selection_split' must be a fraction in (0, 1). Got {experiment.selection_split}.")
     if experiment.test_every % experiment.rows_every and experiment.rows_every > 1:
         raise ExperimentError(
-            f"'test_every' must be a multiple of 'rows_every': a test is part of a row. Got {experiment.test_every} and "
-            f"{experiment.rows_every}. Use {experiment.rows_every} or twice as much for both."
+            f"'test_every' must be a multiple of 'rows_every': a test is part of a row. Got {experiment.test_every} "
+            f"and {experiment.rows_every}. Use {experiment.rows_every} or twice as much for both."
         )
     if not experiment.refit and any(
         cv >= 1 for cv in [v.cv for v in experiment.validations] + [*experiment.method_cv.values()]
