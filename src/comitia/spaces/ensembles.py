@@ -190,6 +190,7 @@ def build_ensemble(config: Config, random_state: int) -> Any:
                 random_state=random_state,
             )
         case "stacking":
+            # copies would be equal columns for the last level, which can say no more with them: only votes count them
             members, _ = _members("st", config, random_state)
             outputs = standardised(LogisticRegression())
             return StackingClassifier(members, outputs, cv=config["st:folds"], stack_method="predict_proba")
