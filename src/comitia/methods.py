@@ -132,7 +132,7 @@ BAYES = gaussian_process(
 """Each choice measured on `benchmarks/synthetic.py`; docs/bayesian-optimisation.md has the numbers."""
 
 PBIL_BINS = 256
-"""P has a component for each value of an integer, 255 at most, and cuts reals into 10 to 1,000."""
+"""P has a component for each value of an integer, 255 at most; reals of `ensembles` say how many they have there."""
 
 CMA = partial(CMAES, population=6)
 CMA_R = partial(CMA, asks_again=True)
@@ -311,7 +311,7 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "pbil-floor",
-            partial(PBIL, population=20, bins=16, floor=0.1),
+            partial(PBIL, population=20, most=16, floor=0.1),
             "`pbil-v2` for few trials: generations of 20, coarser cells, a floor on probabilities.",
         ),
     ]

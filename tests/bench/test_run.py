@@ -9,17 +9,19 @@ import time
 from pathlib import Path
 from typing import Any
 
+import ConfigSpace as CS
 import numpy as np
 import pandas as pd
 import pytest
 
-from comitia import METHODS, TableEvaluator
-from comitia.bench.arenas import make_arena
+from comitia import METHODS, Config, Space, TableEvaluator, get_space
+from comitia.bench.arenas import learner_of, make_arena
 from comitia.bench.plan import Cell, make_experiment
 from comitia.bench.problems import find_problem
 from comitia.bench.rows import read_rows
 from comitia.bench.run import Job, run_cell, run_experiment
 from comitia.errors import ExperimentError
+from comitia.spaces.ensembles import BASES, ENSEMBLES
 from tests.bench.tables_folder import make_folder
 
 BASE: dict[str, Any] = {
@@ -195,6 +197,39 @@ def test_black_boxes_are_tested_by_their_value_without_noise(folder: Path) -> No
     assert rows[-1]["learner"].startswith("b")
     noisy = one(folder, problem="hpo:hpobench/car")
     assert {row["loss"] for row in noisy} == {"value"}
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        ({"kind": "bag", "size": 3, "base": "tree"}, "bag"),
+        ({"kind": "none", "depth": 2, "single": "line"}, "line"),
+        ({"kind": "none", "depth": 2, "single": "none", "leaf": "all"}, "none"),
+        ({"kind": "off"}, "off"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_row_names_the_ensemble_or_else_the_single_learner(config: dict[str, Any], expected: str) -> None:
+    definition = CS.ConfigurationSpace(
+        {
+            "kind": ["bag", "none", "off"],
+            "size": (1, 9),
+            "base": ["tree", "line"],
+            "depth": (1, 5),
+            "single": ["tree", "line", "none"],
+            "leaf": ["all", "one"],
+        }
+    )
+    opens = {"size": ("kind", "bag"), "base": ("kind", "bag"), "depth": ("kind", "none"), "single": ("kind", "none")}
+    for child, (parent, value) in {**opens, "leaf": ("single", "none")}.items():
+        definition.add(CS.EqualsCondition(definition[child], definition[parent], value))
+    assert learner_of(Space(definition), Config(config)) == expected
+
+
+def test_a_row_of_the_space_of_ensembles_names_single_classifiers_as_in_figure_4() -> None:
+    space = get_space("ensembles").space
+    names = {learner_of(space, config) for config in space.decode(space.sample(300, np.random.default_rng(0)))}
+    assert names == {*ENSEMBLES, *BASES} - {"none"}
 
 
 def test_an_experiment_fills_its_gaps(folder: Path, tmp_path: Path) -> None:

@@ -19,11 +19,12 @@ from sklearn.metrics import roc_auc_score
 from sklearn.metrics.pairwise import polynomial_kernel
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.validation import has_fit_parameter
 
 from comitia import Config, get_space
 from comitia.spaces.ensembles import BASES, ENSEMBLES, KERNELS
 from comitia.spaces.weka.cells import BayesNet, DecisionTable, KernelBayes, _badness, cells_of, cut_points, tree_of
-from comitia.spaces.weka.committees import RULES, Boosted, Vote, combined, reseeded
+from comitia.spaces.weka.committees import RULES, Boosted, Vote, combined, heaviest_rows, reseeded
 from comitia.spaces.weka.instances import KStar, Neighbours, star_weights
 from comitia.spaces.weka.kernels import NormalisedPolynomial, PearsonVII, Polynomial
 from comitia.spaces.weka.machines import Perceptron, SupportVectors, Tree
@@ -307,17 +308,50 @@ def test_boosting_is_scikit_learns() -> None:
     assert (mine.predict(A) == theirs.predict(A)).all()
 
 
-def test_boosting_by_weight_leaves_out_the_lightest_rows() -> None:
+def test_the_heaviest_rows_are_wekas() -> None:
+    """Its `selectWeightQuantile`: rows from the heaviest until their sum is more than the share, and their equals."""
+    w = np.array([0.1, 0.3, 0.1, 0.25, 0.15, 0.1])
+    assert heaviest_rows(w, 0.2).tolist() == [1]
+    assert heaviest_rows(w, 0.54).tolist() == [1, 3]
+    assert heaviest_rows(w, 0.6).tolist() == [1, 3, 4]
+    assert heaviest_rows(w, 0.75).tolist() == [0, 1, 2, 3, 4, 5]  # one of three equal rows would do
+    assert heaviest_rows(np.full(7, 1 / 7), 0.5).tolist() == [*range(7)]
+
+
+@given(
+    w=st.lists(st.integers(1, 5), min_size=1, max_size=12).map(lambda n: np.array(n) / np.sum(n)),
+    mass=st.floats(0.01, 1),
+)
+def test_the_heaviest_rows_have_their_share_and_none_left_out_is_as_heavy(w: Any, mass: float) -> None:
+    rows = heaviest_rows(w, mass)
+    rest = np.setdiff1d(np.arange(len(w)), rows)
+    assert w[rows].sum() >= mass - 1e-12
+    assert w[rest].max(initial=0) < w[rows].min()
+
+
+@pytest.mark.parametrize("resample", [False, True], ids=["weighed", "drawn"])
+def test_boosting_leaves_out_the_lightest_rows(resample: bool) -> None:
+    """WEKA takes its share of the weight before it draws, too; so many rows are drawn as are left."""
+
     class Counting(DecisionTreeClassifier):  # type: ignore[misc]
         def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-            self.n_rows_ = len(X)
+            self.n_rows_, self.is_weighed_ = len(X), sample_weight is not None
             return super().fit(X, y, sample_weight)
 
     A, y = make_classification(100, 5, flip_y=0.3, random_state=0)
-    model = Boosted(Counting(max_depth=1), 4, mass=0.6).fit(A, y)
+    model = Boosted(Counting(max_depth=1), 6, resample=resample, mass=0.6).fit(A, y)
+    assert {member.is_weighed_ for member in model.estimators_} == {not resample}
     sizes = [member.n_rows_ for member in model.estimators_]
-    assert sizes[0] == 60  # equal weights
-    assert sizes[1] < 60  # heavier rows first
+    # equal weights; then the wrong rows have half of the weight, and all others are needed for the rest, being equal
+    assert sizes[:2] == [100, 100]
+    assert sizes[2] < 100
+
+
+def test_the_bases_that_can_be_weighed_are_those_of_the_document() -> None:
+    """docs/pbil.md: for all others `ad:resample` changes nothing."""
+    build = get_space("ensembles").build
+    weighed = [c["ne:base"] for c in SINGLES if has_fit_parameter(build(c, 0), "sample_weight")]
+    assert weighed == ["nb", "j48", "rt"]
 
 
 def test_a_member_no_better_than_chance_ends_boosting_and_the_first_stays() -> None:

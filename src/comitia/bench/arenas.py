@@ -21,6 +21,7 @@ from comitia.scoring import LogLoss, Scorer, Task, make_loss
 from comitia.seams import Evaluator, Member
 from comitia.seeds import Seeds
 from comitia.space import Config, Space
+from comitia.space.hyperparameters import Choice
 from comitia.spaces import get_space
 
 MOST_ANSWERS = 256
@@ -232,11 +233,19 @@ def over_all_classes(p: NDArray[Any], classes: NDArray[Any], y: NDArray[Any]) ->
 
 
 def learner_of(space: Space, config: Config) -> str:
-    """Return the choice at the root of a conditional space: the learner, the kernel, the kind of ensemble."""
-    children = {condition.child.name for condition in space.configspace.conditions}
-    for condition in space.configspace.conditions:
-        parents = [c.parent.name for c in getattr(condition, "components", [condition])]
-        for parent in parents:
-            if parent not in children and parent in config:
-                return str(config[parent])
-    return ""
+    """Return the choice at the root of a conditional space: the learner, the kernel, the kind of ensemble.
+
+    Where that is "none" (no ensemble) and opens another choice, the name is that of the other: P Fig. 4.
+    """
+    parents = {
+        condition.child.name: [c.parent.name for c in getattr(condition, "components", [condition])]
+        for condition in space.configspace.conditions
+    }
+    root = next((p for above in parents.values() for p in above if p not in parents and p in config), None)
+    if root is None:
+        return ""
+    if config[root] == "none":
+        for child, above in parents.items():
+            if root in above and child in config and isinstance(space.columns[space.names.index(child)], Choice):
+                return str(config[child])
+    return str(config[root])

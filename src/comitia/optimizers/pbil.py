@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 import ConfigSpace as CS
 import numpy as np
@@ -94,8 +94,9 @@ class Course(NamedTuple):
 class PBIL:
     """Sample a generation from probability vectors, move them towards its best half.
 
-    Hyperparameters of ConfigSpace whose `meta` names the same `"vector"` share one. A categorical that has weights
-    starts from them, everything else from the uniform distribution.
+    The `meta` of a ConfigSpace hyperparameter may have a `"vector"`: those of the same name share one; and, for a
+    number, `"components"`: how many values to choose from, at equal distances on its scale from one end to the other.
+    A categorical that has weights starts from them, everything else from the uniform distribution.
 
     Parameters
     ----------
@@ -106,8 +107,12 @@ class PBIL:
     selected : float in (0, 1]
         Share of a generation, the best ones, that the vectors move towards. Failed individuals are never among them.
     bins : int
-        Components for a real, and for an integer that has more values: cells of equal probability under the space's own
-        distribution, each of which stands for its centre. Choices have one for each value.
+        Components for a real that does not say how many, and for an integer that has more values: cells of equal
+        probability under the space's own distribution, each of which stands for its centre. Choices have one for each
+        value.
+    most : int or None
+        Components of a number at most, whatever it says: for few trials, since what is selected from a generation tells
+        little about many cells.
     floor : float in [0, 1)
         Share of the draws that ignore the vectors: each component keeps at least `floor` times its starting
         probability. 0 is the paper's.
@@ -136,11 +141,14 @@ class PBIL:
         learning_rate: float = 0.5,
         selected: float = 0.5,
         bins: int = 32,
+        most: int | None = None,
         floor: float = 0.0,
         flat: bool = False,
     ) -> None:
         _check_int("population", population)
         _check_int("bins", bins)
+        if most is not None:
+            _check_int("most", most)
         _check_share("learning_rate", learning_rate, 0 < learning_rate <= 1, "(0, 1]")
         _check_share("selected", selected, 0 < selected <= 1, "(0, 1]")
         _check_share("floor", floor, 0 <= floor < 1, "[0, 1)")
@@ -149,7 +157,7 @@ class PBIL:
         self._rate = learning_rate
         self._n_selected = max(1, round(selected * population))
         self._floor = floor
-        self.vectors = make_vectors(space, bins, flat=flat)
+        self.vectors = make_vectors(space, bins, most, flat=flat)
         self._cache: tuple[History, int, State, Generation] | None = None  # the last state of the fold over a history
 
     def ask(self, history: History, values: NDArray[np.float64], n: int, seeds: Seeds) -> Sequence[Ask]:
@@ -296,23 +304,28 @@ class PBIL:
 # ---- vectors ------------------------------------------------------------------------------------------------------
 
 
-def make_vectors(space: Space, bins: int, *, flat: bool) -> tuple[Vector, ...]:
+def make_vectors(space: Space, bins: int, most: int | None, *, flat: bool) -> tuple[Vector, ...]:
     """Return the vectors of a space: one for each hyperparameter, shared and joint ones where it says so."""
-    bridges = find_bridges(space) if flat else {}
-    opened = {child for children in bridges.values() for child in children.values()}
+    only_open = values_that_only_open_a_choice(space) if flat else {}
+    second_choices = {child for children in only_open.values() for child in children.values()}
     groups: dict[str, list[int]] = {}
+    cells_of: dict[int, Array] = {}
     for index, (name, hyperparameter) in enumerate(space.configspace.items()):
-        if index not in opened:
-            shared = (hyperparameter.meta or {}).get("vector", name)
-            groups.setdefault(shared, []).append(index)
+        if index in second_choices:  # part of the first choice's vector
+            continue
+        meta = hyperparameter.meta or {}
+        groups.setdefault(meta.get("vector", name), []).append(index)
+        own = meta.get("components")
+        if own is not None:
+            _check_int("components", own, f"in the meta of {name!r}")
+        cells_of[index] = _cells(space.columns[index], own, bins, most)
     found = []
     for name, columns in groups.items():
-        first = space.columns[columns[0]]
-        cells = _cells(first, bins)
-        if columns[0] in bridges:
-            found.append(_joint(space, columns[0], bridges[columns[0]]))
+        first, cells = space.columns[columns[0]], cells_of[columns[0]]
+        if columns[0] in only_open:
+            found.append(_joint(space, columns[0], only_open[columns[0]]))
             continue
-        if any(not np.array_equal(_cells(space.columns[c], bins), cells) for c in columns):
+        if any(not np.array_equal(cells_of[c], cells) for c in columns):
             raise ChoiceError(
                 f"Hyperparameters that share the vector {name!r} must have the same number of values. Got "
                 f"{', '.join(repr(space.names[c]) for c in columns)}. Give one of them another vector."
@@ -322,11 +335,21 @@ def make_vectors(space: Space, bins: int, *, flat: bool) -> tuple[Vector, ...]:
     return tuple(found)
 
 
-def _cells(column: Hyperparameter, bins: int) -> Array:
-    """Return the coordinates of a column's components: all values of a choice, centres of cells of a number."""
-    if isinstance(column, Choice) or column.size <= bins:
+def _cells(column: Hyperparameter, own: int | None, bins: int, most: int | None) -> Array:
+    """Return the coordinates of a column's components: all values of a choice, cells of a number.
+
+    Parameters
+    ----------
+    own : int or None
+        How many components the hyperparameter itself asks for.
+    """
+    if isinstance(column, Choice):
         return column.grid(int(column.size))
-    centres = (np.arange(bins) + 0.5) / bins
+    wanted = own or bins
+    n = min(wanted, most or wanted)
+    if column.size <= n or n == own:
+        return column.grid(n)  # every value of an integer, or from one end to the other
+    centres = (np.arange(n) + 0.5) / n
     return np.unique(column.snap(column.warp(centres)))
 
 
@@ -335,51 +358,65 @@ def _start(column: Hyperparameter, n: int) -> Array:
     return np.asarray(weights, dtype=np.float64) / np.sum(weights)
 
 
-def _joint(space: Space, root: int, opened: dict[int, int]) -> Vector:
-    """Return the vector in which the values of a choice and of those that it opens compete."""
-    columns = (root, *opened.values())
+def _joint(space: Space, first: int, second_of: dict[int, int]) -> Vector:
+    """Return the vector in which the values of a first choice and of its second choices compete.
+
+    Parameters
+    ----------
+    first : int
+        Column of the first choice.
+    second_of : dict
+        Columns of the second choices, by the index of the value that opens each. The second one's values stand in the
+        vector instead of it.
+    """
+    columns = (first, *second_of.values())
     cells, labels = [], []
-    for index, coordinate in enumerate(space.columns[root].grid(1)):
-        child = opened.get(index)
-        options = [MIDDLE] if child is None else space.columns[child].grid(1).tolist()
+    for index, coordinate in enumerate(space.columns[first].grid(1)):
+        second = second_of.get(index)
+        options = [MIDDLE] if second is None else space.columns[second].grid(1).tolist()
         for option in options:
             row = np.full(len(columns), MIDDLE)
             row[0] = coordinate
-            if child is not None:
-                row[columns.index(child)] = option
+            if second is not None:
+                row[columns.index(second)] = option
             cells.append(row)
-            shown = space.columns[root if child is None else child]
-            labels.append(str(shown.values(np.array([coordinate if child is None else option]))[0]))
-    return Vector(space.names[root], tuple(labels), np.array(cells), np.full(len(cells), 1 / len(cells)), (columns,))
+            shown = space.columns[first if second is None else second]
+            labels.append(str(shown.values(np.array([coordinate if second is None else option]))[0]))
+    return Vector(space.names[first], tuple(labels), np.array(cells), np.full(len(cells), 1 / len(cells)), (columns,))
 
 
-def find_bridges(space: Space) -> dict[int, dict[int, int]]:
-    """Return, for each first choice, which of its values do nothing but open one other choice, and which.
+def values_that_only_open_a_choice(space: Space) -> dict[int, dict[int, int]]:
+    """Return, for each first choice, which of its values do nothing but open a second choice, and which one.
 
-    Columns by number, values by index: `{root: {value: child}}`.
+    A first choice depends on nothing. "No ensemble" only opens the choice of a classifier; "bagging" opens its own
+    tuning too. Columns by number, values by index: `{first: {value: second}}`.
     """
     index = {name: i for i, name in enumerate(space.names)}
     conditions = space.configspace.conditions
     conditional = {condition.child.name for condition in conditions}
     found: dict[int, dict[int, int]] = {}
-    for name, root in index.items():
-        column = space.columns[root]
-        if name in conditional or not isinstance(column, Choice) or column.ordered or column.weights is not None:
+    for name, first in index.items():
+        column = space.columns[first]
+        if name in conditional or not _is_plain_choice(column):
             continue
         for value, option in enumerate(column.options):
-            children = [c for c in conditions if _may_open(c, name, option)]
-            if len(children) == 1 and type(children[0]) is CS.EqualsCondition:
-                child = index[children[0].child.name]
-                opened = space.columns[child]
-                if isinstance(opened, Choice) and not opened.ordered and opened.weights is None:
-                    found.setdefault(root, {})[value] = child
+            opened_by_value = [c for c in conditions if _is_opened_by(c, name, option)]
+            if len(opened_by_value) == 1 and type(opened_by_value[0]) is CS.EqualsCondition:
+                second = index[opened_by_value[0].child.name]
+                if _is_plain_choice(space.columns[second]):
+                    found.setdefault(first, {})[value] = second
     return found
 
 
-def _may_open(condition: object, parent: str, option: object) -> bool:
-    """Tell whether a value of a parent has a part in opening a condition's child."""
+def _is_plain_choice(column: Hyperparameter) -> TypeGuard[Choice]:
+    """Tell whether values have neither order nor weights, so that those of two choices can stand side by side."""
+    return isinstance(column, Choice) and not column.ordered and column.weights is None
+
+
+def _is_opened_by(condition: object, parent: str, option: object) -> bool:
+    """Tell whether a condition, or a part of it, holds where a parent has this value."""
     if isinstance(condition, CS.AndConjunction | CS.OrConjunction):
-        return any(_may_open(part, parent, option) for part in condition.components)
+        return any(_is_opened_by(part, parent, option) for part in condition.components)
     if condition.parent.name != parent:  # type: ignore[attr-defined]
         return False
     if isinstance(condition, CS.InCondition):
@@ -387,9 +424,9 @@ def _may_open(condition: object, parent: str, option: object) -> bool:
     return not isinstance(condition, CS.EqualsCondition) or bool(condition.value == option)
 
 
-def _check_int(name: str, value: object) -> None:
+def _check_int(name: str, value: object, where: str = "parameter of PBIL") -> None:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise ChoiceError(f"The {name!r} parameter of PBIL must be an int >= 1. Got {value!r} instead.")
+        raise ChoiceError(f"The {name!r} {where} must be an int >= 1. Got {value!r} instead.")
 
 
 def _check_share(name: str, value: float, is_good: bool, expected: str) -> None:

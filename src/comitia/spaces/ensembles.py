@@ -1,7 +1,8 @@
 """`ensembles` (P Tables 1-4): seven kinds of ensembles over nine base classifiers, WEKA's made scikit-learn's.
 
 Level 1 chooses the ensemble, level 2 tunes it, level 3 chooses its base classifiers, level 4 tunes those, level 5 the
-SVM's kernels. Levels 4 and 5 are shared by all ensembles. docs/pbil.md has a table of what each hyperparameter became;
+SVM's kernels. Levels 4 and 5 are shared by all ensembles. Reals have the `components` of P's tables, which PBIL chooses
+from; for other optimizers they are reals. docs/pbil.md has a table of what each hyperparameter became;
 seeds, which P searches too, are left to the study: a lucky seed does not generalise.
 """
 
@@ -76,8 +77,8 @@ def _level_4() -> dict[str, list[Any]]:
         "nb": [choice("nb:density", ["gaussian", "kernel", "cells"])],
         "mlp": [
             choice("mlp:hidden", ["a", "i", "o", "t"]),
-            real("mlp:rate", 0.1, 1.0),
-            real("mlp:momentum", 0.1, 1.0),
+            real("mlp:rate", 0.1, 1.0, components=10),
+            real("mlp:momentum", 0.1, 1.0, components=10),
             choice("mlp:decay", [True, False]),
         ],
         "smo": [choice("smo:kernel", KERNELS)],
@@ -92,7 +93,7 @@ def _level_4() -> dict[str, list[Any]]:
             choice("j48:unpruned", [True, False]),
             choice("j48:laplace", [True, False]),
             integer("j48:min_leaf", 1, 64),
-            log_real("j48:pruning", 1e-4, 1e-1),
+            log_real("j48:pruning", 1e-4, 1e-1, components=95),
         ],
         "dt": [
             integer("dt:folds", 1, 4),
@@ -108,14 +109,17 @@ def _level_5(kernel: str) -> list[Any]:
     """P Table 4, by kernel: C, scaling and logistic outputs have vectors of their own for each."""
     own: dict[str, list[Any]] = {
         "default": [],
-        "normalised-poly": [real("npoly:exponent", 0.2, 5.0), choice("npoly:lower_order", [True, False])],
-        "poly": [real("poly:exponent", 0.2, 5.0), choice("poly:lower_order", [True, False])],
-        "puk": [real("puk:sigma", 0.1, 10.0), real("puk:omega", 0.1, 1.0)],
-        "rbf": [real("rbf:gamma", 0.001, 1.0)],
+        "normalised-poly": [
+            real("npoly:exponent", 0.2, 5.0, components=49),
+            choice("npoly:lower_order", [True, False]),
+        ],
+        "poly": [real("poly:exponent", 0.2, 5.0, components=49), choice("poly:lower_order", [True, False])],
+        "puk": [real("puk:sigma", 0.1, 10.0, components=100), real("puk:omega", 0.1, 1.0, components=10)],
+        "rbf": [real("rbf:gamma", 0.001, 1.0, components=1000)],
     }
     short = _short(kernel)
     return [
-        real(f"{short}:C", 0.5, 1.5),
+        real(f"{short}:C", 0.5, 1.5, components=11),
         choice(f"{short}:scaling", ["normalise", "standardise", "none"]),
         choice(f"{short}:logistic", [True, False]),
         *own[kernel],
@@ -190,6 +194,7 @@ def build_ensemble(config: Config, random_state: int) -> Any:
                 random_state=random_state,
             )
         case "stacking":
+            # copies would be equal columns for the last level, which can say no more with them: only votes count them
             members, _ = _members("st", config, random_state)
             outputs = standardised(LogisticRegression())
             return StackingClassifier(members, outputs, cv=config["st:folds"], stack_method="predict_proba")

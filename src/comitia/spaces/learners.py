@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,14 +43,17 @@ class Recipe:
         return LearnerSpace(self.name, Space(self.define(n_features)), self.build, self.task, self.paper, self.summary)
 
 
-def real(name: str, low: float, high: float) -> CS.UniformFloatHyperparameter:
-    """Return a real on a linear scale."""
-    return CS.UniformFloatHyperparameter(name, low, high)
+def real(
+    name: str, low: float, high: float, *, log: bool = False, components: int | None = None
+) -> CS.UniformFloatHyperparameter:
+    """Return a real on a linear scale; `components` are the values that PBIL chooses from."""
+    meta: dict[Hashable, Any] | None = None if components is None else {"components": components}
+    return CS.UniformFloatHyperparameter(name, low, high, log=log, meta=meta)
 
 
-def log_real(name: str, low: float, high: float) -> CS.UniformFloatHyperparameter:
+def log_real(name: str, low: float, high: float, *, components: int | None = None) -> CS.UniformFloatHyperparameter:
     """Return a real on a logarithmic scale."""
-    return CS.UniformFloatHyperparameter(name, low, high, log=True)
+    return real(name, low, high, log=True, components=components)
 
 
 def integer(name: str, low: int, high: int) -> CS.UniformIntegerHyperparameter:

@@ -29,7 +29,7 @@ class Boosted(Learner):
     resample : bool
         Draw rows by their weights instead of weighing them. Learners that take no weights are always trained so.
     mass : float in (0, 1]
-        When rows are weighed: leave out the lightest rows beyond this share of the weight.
+        Leave out the lightest rows beyond this share of the weight, before rows are weighed or drawn.
     """
 
     def __init__(
@@ -71,13 +71,12 @@ class Boosted(Learner):
 
     def _member(self, X: Array, codes: Codes, w: Array, rng: np.random.Generator) -> Any:
         model = reseeded(self.estimator, int(rng.integers(2**31)))
+        rows = heaviest_rows(w, self.mass)
+        share = w[rows] / w[rows].sum()
         if self.resample or not has_fit_parameter(model, "sample_weight"):
-            rows = rng.choice(len(X), len(X), p=w)
+            rows = rng.choice(rows, len(rows), p=share)
             return model.fit(X[rows], codes[rows])
-        heaviest = np.argsort(-w, kind="stable")
-        n = int(np.searchsorted(np.cumsum(w[heaviest]), self.mass - LEAST_ERROR)) + 1
-        rows = np.sort(heaviest[:n])
-        return model.fit(X[rows], codes[rows], sample_weight=w[rows] * len(rows) / w[rows].sum())
+        return model.fit(X[rows], codes[rows], sample_weight=share * len(rows))
 
     def _answer(self, X: Array) -> Array:
         n_classes = len(self.classes_)
@@ -87,6 +86,25 @@ class Boosted(Learner):
                 for vote, model in zip(self.votes_, self.estimators_, strict=True)
             )
         )
+
+
+def heaviest_rows(w: Array, mass: float) -> Codes:
+    """Return the heaviest rows that make up more than a share of the weight, in their order; all for a share of 1.
+
+    As in WEKA, rows as heavy as the lightest of them are among them too: which of equal rows are left out would depend
+    on the order of the table. So equal weights, those of the first member, leave out nothing.
+
+    Parameters
+    ----------
+    w : array of shape (n_rows,)
+        Weights that sum to 1.
+    mass : float in (0, 1]
+    """
+    if mass >= 1:
+        return np.arange(len(w))
+    falling = np.sort(w)[::-1]
+    last = min(int(np.searchsorted(np.cumsum(falling), mass, side="right")), len(w) - 1)
+    return np.flatnonzero(w >= falling[last])
 
 
 class Vote(Learner):
