@@ -10,7 +10,7 @@ from scipy import stats
 
 from comitia import FunctionEvaluator, Serial, Space, Study
 from comitia.errors import ChoiceError
-from comitia.optimizers.uh_cmaes import UncertaintyHandling, averages, limit, uncertainty
+from comitia.optimizers.uh_cmaes import UncertaintyHandling, averages, rank_change_limit, uncertainty
 
 PLANE = {"x": stats.uniform(0, 1), "y": stats.uniform(0, 1)}
 
@@ -54,10 +54,10 @@ def test_failures_have_ranks_too() -> None:
 
 
 def test_limits_are_percentiles_of_the_possible_changes() -> None:
-    assert limit(1, 3, 1.0) == 2  # the median of 0 1 2 3 4
-    assert limit(3, 3, 1.0) == 1  # of 2 1 0 1 2
-    assert limit(1, 3, 0.6) == pytest.approx(1.2)
-    assert {limit(r, 6, 0.2) for r in range(1, 12)} == {1.0}
+    assert rank_change_limit(1, 3, 1.0) == 2  # the median of 0 1 2 3 4
+    assert rank_change_limit(3, 3, 1.0) == 1  # of 2 1 0 1 2
+    assert rank_change_limit(1, 3, 0.6) == pytest.approx(1.2)
+    assert {rank_change_limit(r, 6, 0.2) for r in range(1, 12)} == {1.0}
 
 
 @given(st.integers(3, 12), st.integers(0, 10**6))

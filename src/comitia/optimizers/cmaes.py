@@ -39,11 +39,11 @@ WIDEST = 1.0
 """Largest standard deviation: on a landscape mirrored at both ends it is nearly uniform already."""
 CONVERGED = 1e-9
 """Standard deviation of reals, in the encoded range, below which configurations hardly differ in their ten digits."""
-SOUND = 1e30
+MOST_SCALE = 1e30
 """pycma's factors of the standard deviations (step size, axes) must be between this and its inverse."""
-ROUND = 1e6
-"""Ratio of the longest and the shortest axis, whose square is what double precision can just invert."""
-ROUNDS = 10
+MOST_AXIS_RATIO = 1e6
+"""Of the longest and the shortest axis; its square is what double precision can just invert."""
+MOST_REDRAWS = 10
 """How often forbidden offspring are drawn again."""
 MOST_STALLED = 10
 """Generations in a row that bring nothing new before the search starts again elsewhere."""
@@ -281,7 +281,7 @@ class Evolution:
         requests = list(range(options.population))
         if self._space.forbids:
             is_allowed = self._space.is_allowed(rows)
-            for _ in range(ROUNDS):
+            for _ in range(MOST_REDRAWS):
                 if is_allowed.all():
                     break
                 points[~is_allowed] = self._strategy.ask(int((~is_allowed).sum()))
@@ -390,7 +390,11 @@ class Evolution:
         if abs(strategy.mean - 0.5).max() > 1.5:
             strategy.mean = np.mod(strategy.mean, 2.0)  # the same landscape: its period is 2
         narrow, wide = float(strategy.D.min()), float(strategy.D.max())
-        is_sound = 1 / SOUND < strategy.sigma < SOUND and narrow > 1 / SOUND and wide < min(SOUND, ROUND * narrow)
+        is_sound = (
+            1 / MOST_SCALE < strategy.sigma < MOST_SCALE
+            and narrow > 1 / MOST_SCALE
+            and wide < min(MOST_SCALE, MOST_AXIS_RATIO * narrow)
+        )
         if not is_sound:
             n = len(self._space)
             stds = np.clip(np.nan_to_num(strategy.stds[:n]), np.maximum(self._options.margins, CONVERGED / 2), WIDEST)
