@@ -33,7 +33,10 @@ class Eights(RandomSearch):
         return [] if history.n_pending else super().ask(history, values, 8, seeds)
 
 
-BY_NAME = {"rs": METHODS["rs"], "eights": Method("eights", Eights, "eight at a time")}
+BY_NAME = {
+    "eights": Method("eights", Eights, "eight at a time"),
+    **{name: METHODS[name] for name in ("rs", "cma-r", "pbil-floor")},
+}
 
 
 def run(path: str, n_jobs: int | None, callbacks: Any = (), method: str = "rs") -> Study:

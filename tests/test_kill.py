@@ -5,6 +5,7 @@ import random
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,11 @@ ROOT = Path(__file__).parents[1]
 
 def history_of(study: Study) -> Any:
     return [(o.number, o.trial.x, o.config, o.status, o.losses) for o in study.history.observations()]
+
+
+def batches_of(study: Study) -> Counter[int]:
+    """Return the sizes of generations."""
+    return Counter(study.history.trial(number).batch for number in range(len(study.history)))
 
 
 def kill_after(path: Path, n_jobs: int, n_finished: int, seconds: float, method: str = "rs") -> list[int]:
@@ -92,17 +98,22 @@ def test_a_study_survives_being_killed_again_and_again(tmp_path: Path) -> None:
         assert history_of(resumed) == expected
 
 
-def test_a_study_by_generations_that_was_killed_goes_on_to_the_same_end(tmp_path: Path) -> None:
-    with run(str(tmp_path / "whole.db"), None, method="eights") as whole:
-        expected = history_of(whole)
+@pytest.mark.parametrize(("method", "kills"), [("eights", (5, 9)), ("cma-r", (9,)), ("pbil-floor", (20,))])
+def test_a_study_by_generations_that_was_killed_goes_on_to_the_same_end(
+    method: str, kills: tuple[int, ...], tmp_path: Path
+) -> None:
+    with run(str(tmp_path / "whole.db"), None, method=method) as whole:
+        expected, generations = history_of(whole), batches_of(whole)
     path = tmp_path / "study.db"
-    for n_finished in (5, 9):
-        said = kill_after(path, 1, n_finished, 0.003, "eights")
+    for n_finished in kills:
+        said = kill_after(path, 1, n_finished, 0.003, method)
         if path.exists():
-            with Study(SPACE, BY_NAME["eights"], storage=path, seed=11) as study:
+            with Study(SPACE, BY_NAME[method], storage=path, seed=11) as study:
                 kept = {o.number for o in study.history.observations()}
                 assert history_of(study) == [row for row in expected if row[0] in kept]
-                assert len(set(said) - kept) <= 8  # of the generation that was going on, which took little time
-                assert len(study.history) % 8 == 0  # no generation is cut
-    with run(str(path), None, method="eights") as resumed:
+                # at most the generation that was going on, which took little time, is lost
+                assert len(set(said) - kept) <= max(generations.values())
+                asked = batches_of(study)
+                assert all(generations[batch] == size for batch, size in asked.items())  # no generation is cut
+    with run(str(path), None, method=method) as resumed:
         assert history_of(resumed) == expected

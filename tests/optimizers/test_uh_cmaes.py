@@ -10,7 +10,7 @@ from scipy import stats
 
 from comitia import FunctionEvaluator, Serial, Space, Study
 from comitia.errors import ChoiceError
-from comitia.optimizers.uh_cmaes import UncertaintyHandling, averages, limit, uncertainty
+from comitia.optimizers.uh_cmaes import UncertaintyHandling, averages, rank_change_limit, uncertainty
 
 PLANE = {"x": stats.uniform(0, 1), "y": stats.uniform(0, 1)}
 
@@ -54,10 +54,10 @@ def test_failures_have_ranks_too() -> None:
 
 
 def test_limits_are_percentiles_of_the_possible_changes() -> None:
-    assert limit(1, 3, 1.0) == 2  # the median of 0 1 2 3 4
-    assert limit(3, 3, 1.0) == 1  # of 2 1 0 1 2
-    assert limit(1, 3, 0.6) == pytest.approx(1.2)
-    assert {limit(r, 6, 0.2) for r in range(1, 12)} == {1.0}
+    assert rank_change_limit(1, 3, 1.0) == 2  # the median of 0 1 2 3 4
+    assert rank_change_limit(3, 3, 1.0) == 1  # of 2 1 0 1 2
+    assert rank_change_limit(1, 3, 0.6) == pytest.approx(1.2)
+    assert {rank_change_limit(r, 6, 0.2) for r in range(1, 12)} == {1.0}
 
 
 @given(st.integers(3, 12), st.integers(0, 10**6))
@@ -131,21 +131,22 @@ def test_a_generation_is_the_offspring_and_the_first_two_again() -> None:
 
 
 def test_averages_grow_where_there_is_noise_and_can_be_read_from_the_history() -> None:
-    """U Fig. 2."""
-    noisy, calm = averages(searched("uh-cma", 0.3, 4000).history), averages(searched("uh-cma", 0.0, 400).history)
-    assert noisy[0] == 1
-    assert noisy.max() > 20
-    assert noisy[len(noisy) // 2 :].mean() > noisy[: len(noisy) // 2].mean()
-    assert set(calm) == {1}
+    """U Fig. 2. By seed, the largest is between 38 and 86, and the later half three to eleven times the earlier one."""
+    found = [averages(searched("uh-cma", 0.3, 2000, seed).history) for seed in range(6)]
+    assert {noisy[0] for noisy in found} == {1}
+    assert np.median([noisy.max() for noisy in found]) > 20
+    halves = np.mean([(noisy[: len(noisy) // 2].mean(), noisy[len(noisy) // 2 :].mean()) for noisy in found], axis=0)
+    assert halves[1] > 2 * halves[0]
+    assert set(averages(searched("uh-cma", 0.0, 400).history)) == {1}
 
 
 def test_the_mean_is_nearer_with_uncertainty_handling_and_was_never_tried() -> None:
-    """Direction of U Table 1: UH-CMA before CMA-1x, both by the distribution's mean."""
+    """Direction of U Table 1: UH-CMA before CMA-1x, both by the distribution's mean; 0.005 to 0.022 over 12 seeds."""
 
     def distance(method: str, seed: int) -> float:
         [member] = searched(method, 0.1, 1500, seed).members()
         assert member.trial is None
         return float((member.config["x"] - 0.3) ** 2 + (member.config["y"] - 0.8) ** 2)
 
-    seeds = range(3)
-    assert np.mean([distance("uh-cma", s) for s in seeds]) < np.mean([distance("cma-1x", s) for s in seeds])
+    plain, handled = (np.mean([distance(name, seed) for seed in range(6)]) for name in ("cma-1x", "uh-cma"))
+    assert handled < plain / 2

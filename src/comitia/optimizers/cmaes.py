@@ -11,6 +11,9 @@ fitness value is worth is `uh_cmaes.py`'s.
 - *Conditions*: the distribution lives in all coordinates, and inactive ones do not matter to the value, so they drift
   (C: "no imputation"; they are imputed where configurations are compared, because a `Config` has none).
 - *Forbidden clauses*: drawn again, and as bad as the worst if they stay forbidden.
+- *Other machines*: offspring are drawn again when a history is read, and another processor's linear algebra draws them
+  a little otherwise. A trial is an offspring's if it is very near, and where it was evaluated is what counts from then
+  on, so differences do not grow.
 """
 
 from __future__ import annotations
@@ -39,12 +42,16 @@ WIDEST = 1.0
 """Largest standard deviation: on a landscape mirrored at both ends it is nearly uniform already."""
 CONVERGED = 1e-9
 """Standard deviation of reals, in the encoded range, below which configurations hardly differ in their ten digits."""
-SOUND = 1e30
+MOST_SCALE = 1e30
 """pycma's factors of the standard deviations (step size, axes) must be between this and its inverse."""
-ROUND = 1e6
-"""Ratio of the longest and the shortest axis, whose square is what double precision can just invert."""
-ROUNDS = 10
+MOST_AXIS_RATIO = 1e6
+"""Of the longest and the shortest axis; its square is what double precision can just invert."""
+MOST_REDRAWS = 10
 """How often forbidden offspring are drawn again."""
+NEAR = 1e-6
+"""Distance in the encoded range within which a trial may be an offspring that was drawn on another machine."""
+NEAR_SHARE = 1e-3
+"""The same as a share of the reals' largest standard deviation, and of the narrowest bin."""
 MOST_STALLED = 10
 """Generations in a row that bring nothing new before the search starts again elsewhere."""
 MOST_DRAWS = 1000
@@ -137,6 +144,10 @@ class CMAES:
         )
         self._known: tuple[History, Seeds, Evolution] | None = None  # cache: the fold so far, of that history
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the cache out: pycma's object holds a function that cannot be pickled, and is found again."""
+        return self.__dict__ | {"_known": None}
+
     def ask(self, history: History, values: Array, n: int, seeds: Seeds) -> Sequence[Ask]:
         """See `Optimizer`."""
         return self.evolution(history, values, seeds).asks(history, n)
@@ -163,6 +174,10 @@ class Generation:
     requests: list[int]
     """The individual that each trial evaluates: allowed ones, then those that are re-evaluated."""
     repeats: int
+    first: int
+    """Trials from this number on may be its own: earlier ones precede it."""
+    near: float
+    """Distance from a row within which a trial is its own."""
     configs: list[Config] = field(default_factory=list)
     """Of each request, where configurations are asked only once."""
     numbers: list[int] = field(default_factory=list)
@@ -183,7 +198,7 @@ class Evolution:
         self._options = options
         self._seeds = seeds
         self._used: set[Config] = set()  # configurations of all generations, where they are asked only once
-        self._n_read = 0  # trials, where configurations are asked again
+        self._n_read = 0  # trials up to the last one of the generations before
         self._n_stalled = 0
         self._start = 0
         self._settled: Array | None = None  # the first distribution's mean, when there is another
@@ -195,6 +210,8 @@ class Evolution:
         self._dimension = max(len(space), 2)
         self._reals = np.flatnonzero([math.isinf(column.size) for column in space.columns])
         self._all_real = len(self._reals) == len(space)
+        finest = max((column.size for column in space.columns if not math.isinf(column.size)), default=1.0)
+        self._near = min(NEAR, NEAR_SHARE / finest)
         self._restart(np.full(len(space), 0.5))
         self._draw()
 
@@ -215,18 +232,19 @@ class Evolution:
             self._read(history)
             return generation.requests[len(generation.numbers) :]
         new: dict[Config, int] = {}
-        for individual, config in zip(generation.requests, generation.configs, strict=True):
-            if not history.was_asked(config):
+        numbers = self._numbers(history)
+        for individual, config, number in zip(generation.requests, generation.configs, numbers, strict=True):
+            if number is None:
                 new.setdefault(config, individual)
         return list(new.values())
 
     def _read(self, history: History) -> None:
-        """Find the generation's own trials: the next one that has the coordinates of the next request is it."""
+        """Find the generation's own trials: the next one that is at the next request is it."""
         generation = self._generation
         requests, numbers, keys = generation.requests, generation.numbers, generation.keys
         while self._n_read < len(history) and len(numbers) < len(requests):
-            trial = history.trial(self._n_read)
-            if trial.x == keys[requests[len(numbers)]] and trial.repeats == generation.repeats:
+            trial, key = history.trial(self._n_read), keys[requests[len(numbers)]]
+            if trial.repeats == generation.repeats and (trial.x == key or is_near(trial.x, key, generation.near)):
                 numbers.append(self._n_read)
             self._n_read += 1
 
@@ -237,7 +255,29 @@ class Evolution:
             self._read(history)
             is_asked = len(generation.numbers) == len(generation.requests)
             return generation.numbers if is_asked else [*generation.numbers, None]
-        return [history.number_of(config) for config in generation.configs]
+        numbers = [history.number_of(config) for config in generation.configs]
+        if None in numbers and generation.first < len(history):
+            self._find_near(history, numbers)
+        return numbers
+
+    def _find_near(self, history: History, numbers: list[int | None]) -> None:
+        """Put in trials after the generations before that are at a request, but for the last digits."""
+        generation = self._generation
+        soon = generation.first + 4 * self._options.population  # nearly always there, and there may be many more
+        found: dict[Config, int | None] = {}
+        taken = set(numbers)
+        for k, config in enumerate(generation.configs):
+            if numbers[k] is None and config not in found:
+                x = generation.rows[generation.requests[k]]
+                for start, stop in ((generation.first, soon), (soon, len(history))):
+                    distances = np.abs(history.X[start:stop] - x).max(axis=1)
+                    near = start + np.flatnonzero(distances <= generation.near)
+                    found[config] = next((number for number in near.tolist() if number not in taken), None)
+                    if found[config] is not None:
+                        break
+                taken.add(found[config])
+            if numbers[k] is None:
+                numbers[k] = found[config]
 
     def is_complete(self, history: History) -> bool:
         """Tell whether every trial of the present generation has a result."""
@@ -250,15 +290,35 @@ class Evolution:
     def advance(self, history: History, values: Array) -> None:
         """Go on to the next generation; the present one must be complete."""
         generation = self._generation
+        numbers = [number for number in self._numbers(history) if number is not None]
+        last = max(numbers, default=-1)
+        self._n_stalled = 0 if last >= generation.first else self._n_stalled + 1
+        self._n_read = max(self._n_read, last + 1)
         if len(generation.points):
-            evaluations = [_value(history, values, number) for number in self._numbers(history)]
-            self._strategy.tell(list(generation.points), ranks(self._fitness(evaluations)), check_points=False)
+            points = self._evaluated(history, numbers)
+            fitness = self._fitness([_value(history, values, number) for number in numbers])
+            self._strategy.tell(list(points), places(fitness), check_points=False)
             self._keep_sound()
             self._number += 1
         if self.is_converged or self._n_stalled >= MOST_STALLED:
             self._start_again()
         else:
             self._draw()
+
+    def _evaluated(self, history: History, numbers: Sequence[int]) -> Array:
+        """Return the offspring where they were evaluated.  # (population, d).
+
+        The record has the mirror image of a real; of a bin, only which one, and there what is drawn now stands.
+        """
+        generation, reals = self._generation, self._reals
+        points = generation.points.copy()
+        for individual, number in zip(generation.requests, numbers, strict=True):
+            x, key = history.trial(number).x, generation.keys[individual]
+            if x != key and is_near(x, key, generation.near):
+                drawn = generation.points[individual, reals]
+                shift = (np.array(x) - generation.rows[individual])[reals]
+                points[individual, reals] = drawn + np.where(np.mod(drawn, 2.0) < 1, shift, -shift)
+        return points
 
     def _fitness(self, evaluations: Sequence[float]) -> list[float]:
         """Return the value of each individual: the median of its evaluations, infinite if it has none."""
@@ -281,7 +341,7 @@ class Evolution:
         requests = list(range(options.population))
         if self._space.forbids:
             is_allowed = self._space.is_allowed(rows)
-            for _ in range(ROUNDS):
+            for _ in range(MOST_REDRAWS):
                 if is_allowed.all():
                     break
                 points[~is_allowed] = self._strategy.ask(int((~is_allowed).sum()))
@@ -291,16 +351,17 @@ class Evolution:
         if options.uncertainty is not None:
             # offspring are exchangeable, so the first ones are as good as any, and need not wait for values
             requests += requests[: options.uncertainty.n_reevaluated(options.population, self._rng)]
-        self._begin(Generation(points, rows, requests, max(1, round(self.averages))))
+        self._begin(points, rows, requests)
 
-    def _begin(self, generation: Generation) -> None:
-        self._generation = generation
-        is_new = bool(generation.requests)
+    def _begin(self, points: Array, rows: Array, requests: list[int]) -> None:
+        near = self._near
+        if len(self._reals):
+            # when it narrows, offspring and what the user enqueues are ever closer to each other
+            near = min(near, NEAR_SHARE * float(self._stds[self._reals].max()))
+        self._generation = Generation(points, rows, requests, max(1, round(self.averages)), self._n_read, near)
         if not self._options.asks_again:
-            generation.configs = self._space.decode(generation.rows[generation.requests])
-            is_new = not self._used.issuperset(generation.configs)
-            self._used.update(generation.configs)
-        self._n_stalled = 0 if is_new else self._n_stalled + 1
+            self._generation.configs = self._space.decode(rows[requests])
+            self._used.update(self._generation.configs)
 
     def _rows_of(self, points: Array) -> Array:
         rows = mirrored(points[:, : len(self._space)])
@@ -329,7 +390,7 @@ class Evolution:
         self.is_over = x is None
         if x is not None:
             self._restart(x)
-            self._begin(Generation(np.empty((0, len(x))), x[None], [0], max(1, round(self.averages))))
+            self._begin(np.empty((0, len(x))), x[None], [0])
 
     def _unused(self, rng: np.random.Generator) -> Array | None:
         """Return a random configuration that was in no generation, if they are asked only once."""
@@ -390,7 +451,11 @@ class Evolution:
         if abs(strategy.mean - 0.5).max() > 1.5:
             strategy.mean = np.mod(strategy.mean, 2.0)  # the same landscape: its period is 2
         narrow, wide = float(strategy.D.min()), float(strategy.D.max())
-        is_sound = 1 / SOUND < strategy.sigma < SOUND and narrow > 1 / SOUND and wide < min(SOUND, ROUND * narrow)
+        is_sound = (
+            1 / MOST_SCALE < strategy.sigma < MOST_SCALE
+            and narrow > 1 / MOST_SCALE
+            and wide < min(MOST_SCALE, MOST_AXIS_RATIO * narrow)
+        )
         if not is_sound:
             n = len(self._space)
             stds = np.clip(np.nan_to_num(strategy.stds[:n]), np.maximum(self._options.margins, CONVERGED / 2), WIDEST)
@@ -416,10 +481,20 @@ def margins(space: Space, population: int) -> Array:
     return np.asarray(np.minimum(np.array(widths) / (2 * furthest), WIDEST))
 
 
-def ranks(values: Sequence[float]) -> list[int]:
-    """Return dense ranks: what CMA-ES sees of values, whatever their size; infinite ones are last."""
-    place = {value: rank for rank, value in enumerate(sorted(set(values)))}
-    return [place[value] for value in values]
+def places(values: Sequence[float]) -> list[int]:
+    """Return each value's place in their order: what CMA-ES sees of values, whatever their size; infinite are last.
+
+    Of equal values the one drawn first comes first. pycma's own sort is not stable, and leaves ties to the processor.
+    """
+    found = [0] * len(values)
+    for place, index in enumerate(sorted(range(len(values)), key=values.__getitem__)):
+        found[index] = place
+    return found
+
+
+def is_near(x: Sequence[float], y: Sequence[float], tolerance: float) -> bool:
+    """Tell whether no coordinate differs by more."""
+    return all(abs(a - b) <= tolerance for a, b in zip(x, y, strict=True))
 
 
 def _value(history: History, values: Array, number: int | None) -> float:

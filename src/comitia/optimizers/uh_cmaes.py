@@ -90,15 +90,15 @@ def uncertainty(old: Array, new: Array, is_reevaluated: NDArray[np.bool_], theta
     change = np.maximum(np.abs(rank_new - rank_old) - 1, 0)
     terms = [
         2 * change[i]
-        - limit(float(rank_new[i] - (new[i] > old[i])), n, theta)
-        - limit(float(rank_old[i] - (old[i] > new[i])), n, theta)
+        - rank_change_limit(float(rank_new[i] - (new[i] > old[i])), n, theta)
+        - rank_change_limit(float(rank_old[i] - (old[i] > new[i])), n, theta)
         for i in np.flatnonzero(is_reevaluated)
     ]
     return float(np.mean(terms))
 
 
 @lru_cache(maxsize=4096)
-def limit(rank: float, population: int, theta: float) -> float:
+def rank_change_limit(rank: float, population: int, theta: float) -> float:
     """Return the `50 theta` percentile of the rank changes `|1 - r|, ..., |2 lambda - 1 - r|` that are possible.
 
     U does not say how percentiles interpolate; linearly, as numpy does, one place in a population of six is tolerated,
