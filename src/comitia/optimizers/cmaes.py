@@ -432,11 +432,19 @@ class Evolution:
                 # else pycma goes over to coordinates of its own, in which its mean is not ours
                 "conditioncov_alleviate": False,
                 "minstd": np.concatenate([self._options.margins, np.zeros(idle)]),
-                "randn": lambda *shape: self._rng.standard_normal(shape),
+                "randn": self._normals,
                 "seed": math.nan,  # a number would be written to numpy's global state
                 "verbose": -9,
             },
         )
+
+    def _normals(self, n: int, d: int) -> Array:
+        """Return what pycma turns into offspring by `B D`: `B' z`, so that they are `C^(1/2) z = B D B' z`.  # (n, d).
+
+        With `z` itself they would be other ones where linear algebra gives eigenvectors another sign, or others of
+        equal eigenvalues.
+        """
+        return np.asarray(self._rng.standard_normal((n, d)) @ self._strategy.sm.B)
 
     def _keep_sound(self) -> None:
         """Keep the distribution within the mirrored landscape's period, and its numbers far from overflow.
