@@ -18,7 +18,7 @@ LAYERS = [
     ["space"],
     ["history"],
     ["seams"],
-    ["resampling", "scoring", "goals", "optimizers", "selection", "ensembles"],
+    ["resampling", "scoring", "goals", "optimizers", "selection", "ensembles", "committees"],
     ["evaluation", "execution", "store", "tables", "targets"],
     ["methods", "spaces", "progress"],
     ["loop"],
@@ -33,6 +33,8 @@ PEERS: set[tuple[str, str]] = {
     ("ensembles", "selection"),
     ("goals", "selection"),
     ("optimizers", "selection"),
+    ("ensembles", "committees"),
+    ("selection", "committees"),
     ("trusted_types", "models"),
 }
 """(a, b): b may import its neighbour a."""

@@ -22,7 +22,7 @@ from comitia.ensembles import Ensemble
 from comitia.errors import ChoiceError, ComitiaWarning, ModelError, TableError
 from comitia.evaluation import TableEvaluator
 from comitia.execution import Serial, Workers
-from comitia.methods import get_method
+from comitia.methods import get_method, kept_by
 from comitia.models import is_plain, read_folder, read_study, write_folder
 from comitia.refit import OVERHEAD_SECONDS, LeaveTimeToRefit, Refit, candidates
 from comitia.scoring import Scorer, Task, make_loss
@@ -155,6 +155,7 @@ class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
             reshuffled=method.is_reshuffled,
             groups=groups,
             sample_weight=sample_weight,
+            keep=kept_by(method, self._loss()),
         )
         self.study_ = self._search(default, evaluator, meter)
         self._refit(evaluator, fallback, meter)
@@ -276,7 +277,10 @@ class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
             fitted = [FittedMember(None, 1.0, fallback, None)]
         self.members_ = fitted
         total = sum(member.weight for member in fitted)
-        self.ensemble_ = Ensemble([m.pipeline for m in fitted], [m.weight / total for m in fitted], n_classes)
+        weights = [m.weight / total for m in fitted]
+        self.ensemble_ = Ensemble(
+            [m.pipeline for m in fitted], weights, n_classes, votes=evaluator.keep == "predictions"
+        )
 
     def _why(self) -> str:
         errors = [o.error for o in self.study_.history.observations() if o.error]

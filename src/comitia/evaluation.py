@@ -22,8 +22,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import has_fit_parameter
 
+from comitia.ensembles.predictor import probabilities_of
 from comitia.errors import ChoiceError
-from comitia.history import Observation, Predictions, Status, Trial
+from comitia.history import Observation, Predictions, Status, Trial, Truth
 from comitia.quiet import quiet
 from comitia.resampling import carve_selection, make_resampling
 from comitia.scoring import Scorer, Task, make_loss, make_scorer
@@ -184,10 +185,12 @@ class TableEvaluator:
         weight = self._weight(test)
         row_losses = None
         answers: dict[bool, NDArray[Any]] = {}  # by whether they are probabilities; predict once each
+        began = time.perf_counter()
         if isinstance(self.loss, Scorer):
             loss = -self.loss(model, X_test, y_test, weight)
         else:
             answers[self.loss.needs_probabilities] = self.answer(model, X_test, self.loss.needs_probabilities)
+            seconds = time.perf_counter() - began
             truth = y_test if self.codes is None else self.codes[test]
             row_losses = self.loss.rows(truth, answers[self.loss.needs_probabilities])
             loss = float(np.average(row_losses, weights=weight))
@@ -196,15 +199,23 @@ class TableEvaluator:
         scores = {metric.name: metric(model, X_test, y_test, weight) for metric in self.metrics}
         if self.keep != "nothing":
             wants = self.keep == "probabilities" and self.task == "classification"
-            kept = answers[wants] if wants in answers else self.answer(model, X_test, wants)
+            if wants not in answers:
+                began = time.perf_counter()
+                answers[wants] = self.answer(model, X_test, wants)
+                seconds = time.perf_counter() - began
             chosen = None if selection is None else self.answer(model, take(self.X, selection), wants)
-            progress.keep(test, _compact(kept), row_losses, None if chosen is None else _compact(chosen))
+            kept = _compact(answers[wants])
+            progress.keep(test, kept, row_losses, None if chosen is None else _compact(chosen), seconds)
         progress.losses.append(loss)
         for name, score in scores.items():
             progress.metrics[name].append(score)
 
     def answer(self, model: Any, X: Any, probabilities: bool) -> NDArray[Any]:
-        """Return class codes, class probabilities over all the study's classes, or numbers."""
+        """Return class codes, class probabilities over all the study's classes, or numbers.
+
+        Where the loss itself needs no probabilities, a learner without any gives its margins or votes in their place,
+        as `Ensemble` does.
+        """
         if self.classes is None:
             predicted = np.asarray(model.predict(X), dtype=np.float64).reshape(-1)
             if not np.isfinite(predicted).all():
@@ -212,13 +223,13 @@ class TableEvaluator:
             return predicted
         if not probabilities:
             return self._codes_of(np.asarray(model.predict(X)).reshape(-1))
-        if not hasattr(model, "predict_proba"):
+        if getattr(self.loss, "needs_probabilities", False) and not hasattr(model, "predict_proba"):
             raise TypeError(
-                f"{type(model).__name__} has no predict_proba, which {self.loss.name!r} and "
-                "keep='probabilities' need; use a loss on classes such as 'zero-one'"
+                f"{type(model).__name__} has no predict_proba, which {self.loss.name!r} needs; use a loss on classes "
+                "such as 'zero-one'"
             )
         p = np.zeros((_n_rows(X), len(self.classes)))
-        p[:, self._codes_of(np.asarray(model.classes_))] = model.predict_proba(X)
+        p[:, self._codes_of(np.asarray(model.classes_))] = probabilities_of(model, X)
         if not np.isfinite(p).all():
             raise ValueError("the learner predicted NaN or infinite probabilities")
         return p
@@ -239,6 +250,12 @@ class TableEvaluator:
 
         judged = (self.y, self.groups, self.sample_weight, self.resampling, self.loss.name, self.selection_split)
         return str(joblib.hash((self.X, *judged)))
+
+    def truth(self) -> Truth:
+        """Return what the rows of the table truly are: goals and selections that compare rows need it."""
+        if self.codes is None or self.classes is None:
+            return Truth(self.y.astype(np.float64), 0, self.sample_weight)
+        return Truth(_compact(self.codes), len(self.classes), self.sample_weight)
 
     def _weight(self, rows: NDArray[np.intp]) -> NDArray[np.float64] | None:
         return None if self.sample_weight is None else self.sample_weight[rows]
@@ -277,6 +294,8 @@ class FunctionEvaluator:
     Where a trial asks for repeats, the function is called that many times. A function that draws from the global
     generators of `random` or `numpy.random` draws the same numbers for the same trial.
     """
+
+    keep: Keep = "nothing"
 
     def __init__(self, function: Callable[[Config], float]) -> None:
         if not callable(function):
@@ -318,17 +337,18 @@ class _Progress:
     where: str = ""
     kept: list[tuple[Any, ...]] = field(default_factory=list)
 
-    def keep(self, rows: Any, values: Any, row_losses: Any, selection: Any) -> None:
-        self.kept.append((rows, np.full(len(rows), len(self.kept)), values, row_losses, selection))
+    def keep(self, rows: Any, values: Any, row_losses: Any, selection: Any, seconds: float) -> None:
+        self.kept.append((rows, np.full(len(rows), len(self.kept)), values, row_losses, selection, seconds))
 
     def predictions(self) -> Predictions:
-        rows, folds, values, losses, selection = zip(*self.kept, strict=True)
+        rows, folds, values, losses, selection, seconds = zip(*self.kept, strict=True)
         return Predictions(
             np.concatenate(rows),
             np.concatenate(folds),
             np.concatenate(values),
             None if losses[0] is None else np.concatenate(losses),
             None if selection[0] is None else np.stack(selection),
+            np.array(seconds),
         )
 
 

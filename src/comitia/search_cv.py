@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection._search import BaseSearchCV  # what scikit-learn's own searches extend by `_run_search`
 
-from comitia.errors import ExhaustedError
+from comitia.errors import ChoiceError, ExhaustedError
 from comitia.resampling import Reshuffled, make_splitter
 from comitia.seeds import seed_of
 from comitia.study import Study
@@ -84,6 +84,11 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]
     def _run_search(self, evaluate_candidates: Any) -> None:
         """Ask the study, evaluate as scikit-learn does, tell the study."""
         study = Study(self.space, self.method, seed=seed_of(self.random_state))
+        if study.method.compares_rows:
+            raise ChoiceError(
+                f"SearchCV must get a method that needs scores alone. Got {study.method.name!r}, which compares trials "
+                "row by row. Use AutoClassifier, AutoRegressor, or a Study with a TableEvaluator."
+            )
         resampling = self._resampling() if study.method.is_reshuffled else None
         began = time.monotonic()
         failure: ValueError | None = None

@@ -25,7 +25,7 @@ import numpy as np
 from comitia.budget import Budget
 from comitia.errors import ChoiceError, ExhaustedError, SpaceError, StoreError, StoreMismatch, TellError
 from comitia.evaluation import failed, metrics_of
-from comitia.history import History, Observation, Predictions, Trial
+from comitia.history import History, Observation, Predictions, Trial, Truth
 from comitia.interrupts import held_back
 from comitia.loop import Result, Run, Task, make_executor
 from comitia.methods import METHODS, Method, get_method
@@ -90,6 +90,8 @@ class Study:
         self.is_stopped = False
         self._outbox: list[Result] = []  # results that the store could not take yet
         self.history = History(len(self.space), self._load_predictions, space=self.space)
+        if (truth := self.store.get("truth")) is not None:
+            self.history.truth = Truth.from_bytes(truth)
         trials, observations = self.store.read(self.space.decode)
         for trial in trials:
             self.history.append(trial)
@@ -163,7 +165,12 @@ class Study:
         copy = Study(self.space, self.method, seed=self.seeds.seed)
         trials = [self.history.trial(number) for number in range(len(self.history))]
         observations = self.history.observations()
-        copy.store.append(trials=trials, observations=observations)
+        keys = ["truth", *(f"predictions/{number}" for number in range(len(trials)))]
+        blobs = {key: self.store.get(key) for key in (keys if self.method.compares_rows else [])}
+        copy.store.append(
+            trials=trials, observations=observations, blobs={k: blob for k, blob in blobs.items() if blob is not None}
+        )
+        copy.history.truth = self.history.truth
         for trial in trials:
             copy.history.append(trial)
         for observation in observations:
@@ -456,6 +463,8 @@ class Study:
             )
         if (resampling := getattr(evaluator, "resampling", None)) is not None:
             self.method.check_resampling(resampling)
+        if self.method.compares_rows:
+            self._take_truth(evaluator)
         if hasattr(evaluator, "fingerprint") and not isinstance(self.store, MemoryStore):
             here = evaluator.fingerprint().encode()
             there = self.store.get("evaluator")
@@ -466,6 +475,18 @@ class Study:
                     "A study is gone on with the table, splits and loss it was begun with, else its trials cannot be "
                     "compared. Got others. Use the same, or another storage."
                 )
+
+    def _take_truth(self, evaluator: Any) -> None:
+        """Keep what the rows truly are, for a goal or selection that compares trials row by row."""
+        if not hasattr(evaluator, "truth") or getattr(evaluator, "keep", None) == "nothing":
+            raise ChoiceError(
+                f"The method {self.method.name!r} compares trials row by row, so it needs an evaluator that keeps "
+                f"predictions and has truth(). Got {type(evaluator).__name__}, which keeps none. Use "
+                "TableEvaluator(..., keep='predictions') (or 'probabilities'), or another method."
+            )
+        self.history.truth = evaluator.truth()
+        if self.store.get("truth") is None:
+            self.store.put("truth", self.history.truth.to_bytes())
 
     def stop(self) -> None:
         """End the current run after the trial that just finished; for callbacks."""

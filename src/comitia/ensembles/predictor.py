@@ -23,12 +23,17 @@ class Ensemble(BaseEstimator):  # type: ignore[misc]
         They sum to 1.
     n_classes : int, optional
         Classes are codes 0 to n_classes - 1; None for numbers.
+    votes : bool
+        Predict the class with the most votes, the first of equals, instead of the most probable one.
     """
 
-    def __init__(self, models: Sequence[Any], weights: Sequence[float], n_classes: int | None = None) -> None:
+    def __init__(
+        self, models: Sequence[Any], weights: Sequence[float], n_classes: int | None = None, votes: bool = False
+    ) -> None:
         self.models = models
         self.weights = weights
         self.n_classes = n_classes
+        self.votes = votes
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return numbers, or the codes of the most probable classes.  # (n,)."""
@@ -41,6 +46,11 @@ class Ensemble(BaseEstimator):  # type: ignore[misc]
             )
         if len(self.models) == 1:  # one model's own answer, which need not be where its probability is largest
             return np.asarray(self.models[0].predict(X)).astype(np.intp)
+        if self.votes:
+            counts = np.zeros((X.shape[0], self.n_classes))
+            for model, weight in zip(self.models, self.weights, strict=True):
+                counts[np.arange(len(counts)), np.asarray(model.predict(X)).astype(np.intp)] += weight
+            return np.asarray(counts.argmax(axis=1))
         return np.asarray(self.predict_proba(X).argmax(axis=1))
 
     def predict_proba(self, X: Any) -> Array:
@@ -49,11 +59,12 @@ class Ensemble(BaseEstimator):  # type: ignore[misc]
         total = np.zeros((X.shape[0], self.n_classes))
         for model, weight in zip(self.models, self.weights, strict=True):
             columns = np.asarray(model.classes_, dtype=np.intp)
-            total[:, columns] += weight * _probabilities(model, X, len(columns))
+            total[:, columns] += weight * probabilities_of(model, X)
         return total
 
 
-def _probabilities(model: Any, X: Any, n_classes: int) -> Array:
+def probabilities_of(model: Any, X: Any) -> Array:
+    """Return the probabilities of a model's own classes; margins or votes where it has none.  # (n, n_classes)."""
     if hasattr(model, "predict_proba"):
         return np.asarray(model.predict_proba(X), dtype=np.float64)
     if hasattr(model, "decision_function"):  # a margin, squashed: in the order of confidence, not calibrated
@@ -62,4 +73,4 @@ def _probabilities(model: Any, X: Any, n_classes: int) -> Array:
             margin = np.column_stack([np.zeros(len(margin)), 2 * margin])
         return np.asarray(softmax(margin))
     votes = np.searchsorted(model.classes_, model.predict(X))
-    return np.asarray(np.eye(n_classes)[votes])
+    return np.asarray(np.eye(len(model.classes_))[votes])
