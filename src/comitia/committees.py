@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from comitia.ensembles.agnostic import Bootstraps
 from comitia.ensembles.eo import SlotRules, committee_of
-from comitia.ensembles.greedy import Greedy, first_of_least
+from comitia.ensembles.greedy import Greedy, of_least
 from comitia.ensembles.losses import CommitteeLoss
 from comitia.ensembles.pool import form_for, nobody, pool_of
 from comitia.history import History
@@ -99,7 +99,7 @@ class AgnosticBayes:
             return Argmin().members(history, seeds)
         order = np.argsort(pool.numbers)
         risks = self._bootstraps.risks(pool, list(range(self._bootstraps.count(history))), seeds)[order]
-        best = [first_of_least(column) for column in risks.T]  # the earlier of equals
+        best = [of_least(column)[0] for column in risks.T]  # the earlier of equals
         counts = np.bincount(best, minlength=len(pool))
         if self._most_members is not None:
             counts[np.argsort(-counts, kind="stable")[self._most_members :]] = 0

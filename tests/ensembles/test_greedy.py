@@ -58,7 +58,7 @@ def test_equals_go_to_who_is_inside() -> None:
     answers = np.array([[0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 0, 1], [0, 1, 0, 1]])
     nobody = empty(ZERO_ONE, make_rows(y, 2))
     counts = Greedy(n_steps=6, n_warm=2)(nobody, answers, rng())
-    assert counts.tolist() == [2, 1, 0, 0]  # 2 and 3 would have done as well
+    assert (counts > 0).tolist() == [True, True, False, False]  # 2 and 3 would have done as well
 
 
 def test_identical_models_are_one_member() -> None:

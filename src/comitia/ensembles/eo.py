@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from comitia.ensembles.greedy import first_of_least
+from comitia.ensembles.greedy import of_least, tolerance
 from comitia.ensembles.losses import CommitteeLoss
 from comitia.ensembles.pool import Pool, form_for, nobody, pool_of
 from comitia.ensembles.votes import Tally
@@ -108,12 +108,11 @@ class Committee:
         losses = rest.losses_with(fill_pool.answers[known])
         # beside many others one member seldom changes a vote: the smoother loss decides between equals
         smooth = losses if fill is form else _rest(pool, form, slots, turn).losses_with(pool.answers[known])
-        chosen = first_of_least(losses, smooth, pool.numbers[known].astype(np.float64))
+        chosen = of_least(losses, smooth, pool.numbers[known].astype(np.float64))[0]
         if rules.n_slots is None:
             kept = slots[:turn] + slots[turn + 1 :]
-            if kept and float(rest.loss()) <= losses[chosen]:
+            if kept and float(rest.loss()) <= losses[chosen] + tolerance(losses[chosen]):
                 return kept
-            return (*slots[:turn], int(pool.numbers[known][chosen]), *slots[turn + 1 :])
         return (*slots[:turn], int(pool.numbers[known][chosen]), *slots[turn + 1 :])
 
 

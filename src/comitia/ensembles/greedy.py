@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,8 +23,8 @@ class Greedy:
     """How a committee is chosen; call it.
 
     At each step the model joins that leaves the smallest loss; the same model may join again, so that the shares of the
-    steps are weights. Of equals, one that is inside already is taken, then the better by itself, then the earlier. What
-    is returned is the best committee on the way.
+    steps are weights. A vote has many equals: then the squared margin decides, after that who is inside already, who is
+    better alone, who is earlier. What is returned is the best committee on the way.
 
     Parameters
     ----------
@@ -93,18 +94,24 @@ class Greedy:
         counts = np.zeros(len(alone), dtype=np.intp)
         counts[warm] = 1
         tally = nobody.plus(answers[warm])
-        best, best_loss = counts.copy(), float(tally.loss()) + float(prices[warm].sum())
+        best, best_loss = counts.copy(), (float(tally.loss()) + float(prices[warm].sum()), float(tally.smooth().loss()))
         rank = np.empty(len(alone))
         rank[order] = np.arange(len(alone))
         for _ in range(self.n_steps - len(warm)):
             is_inside = counts > 0
             may_join = is_inside if np.count_nonzero(is_inside) >= most else is_offered
-            totals = tally.losses_with(answers) + float(prices[is_inside].sum()) + np.where(is_inside, 0.0, prices)
-            chosen = first_of_least(np.where(may_join, totals, np.inf), np.where(is_inside, -1.0, 0.0), rank)
+            more = float(prices[is_inside].sum()) + np.where(is_inside, 0.0, prices)
+            totals = np.where(may_join, tally.losses_with(answers) + more, np.inf)
+            equals = of_least(totals)
+            if len(equals) > 1:
+                smooth = tally.smooth().losses_with(answers[equals]) + more[equals]
+                equals = equals[of_least(smooth, np.where(is_inside, -1.0, 0.0)[equals], rank[equals])]
+            chosen = int(equals[0])
             counts[chosen] += 1
             tally = tally.plus(answers[[chosen]])
-            if totals[chosen] < best_loss - tolerance(best_loss):
-                best, best_loss = counts.copy(), float(totals[chosen])
+            loss = (float(totals[chosen]), float(tally.smooth().loss()))
+            if is_less(loss, best_loss):
+                best, best_loss = counts.copy(), loss
         return best
 
     def _fewest(self, counts: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -114,14 +121,22 @@ class Greedy:
         return counts
 
 
-def first_of_least(losses: Array, *then: Array) -> int:
-    """Return the place of the least loss; of equals that with the least of the further numbers, one after another."""
+def of_least(losses: Array, *then: Array) -> NDArray[np.intp]:
+    """Return the places of the least loss; of equals those with the least of further numbers, one after another."""
     equals = np.flatnonzero(losses <= losses.min() + tolerance(losses.min()))
     for numbers in then:
         if len(equals) == 1:
             break
         equals = equals[numbers[equals] <= numbers[equals].min() + tolerance(numbers[equals].min())]
-    return int(equals[0])
+    return equals
+
+
+def is_less(these: Sequence[float], those: Sequence[float]) -> bool:
+    """Tell whether the first number that differs is smaller."""
+    for this, that in zip(these, those, strict=True):
+        if abs(this - that) > tolerance(that):
+            return this < that
+    return False
 
 
 def tolerance(loss: float) -> float:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from comitia.ensembles.losses import AverageLoss, CommitteeLoss, VoteLoss
+from comitia.ensembles.losses import SQUARED_MARGIN, AverageLoss, CommitteeLoss, VoteLoss
 
 Array = NDArray[np.float64]
 
@@ -103,6 +103,10 @@ class Votes:
                 means[some, j] = table.take(places).sum(axis=1)
         return self.form.combine(means)
 
+    def smooth(self) -> Votes:
+        """Return the same committee judged by the squared margin, which seldom finds two models equal."""
+        return replace(self, form=SQUARED_MARGIN)
+
     def _right_and_others(self) -> tuple[Array, Array]:
         """Return the votes for the true class, and all votes with -inf in its place."""
         others = self.counts.astype(np.float64)
@@ -152,6 +156,10 @@ class Averages:
             # summed row by row, not by a matrix product, whose last digits depend on the other models
             found[some] = (self.form.rows(mean) * self.rows.weights).sum(axis=1)
         return found
+
+    def smooth(self) -> Averages:
+        """Return itself: averages are smooth."""
+        return self
 
 
 Tally = Votes | Averages
