@@ -247,6 +247,13 @@ METHODS: dict[str, Method] = {
         ),
         Method("bayes", BAYES, "Gaussian process that knows branches, with an offset for each; comitia's own default."),
         Method(
+            "committee",
+            BAYES,
+            "Ensemble optimisation on the log loss, a greedy committee of at most 8; comitia's own.",
+            goal=EnsembleLoss(PROPER, wants_probabilities=True),
+            selection=GreedyCommittee(FEW, wants_probabilities=True),
+        ),
+        Method(
             "bayes-per-second",
             partial(BAYES, clock=partial(GaussianProcess, view="branches", n_samples=0)),
             "The same by expected improvement per second.",

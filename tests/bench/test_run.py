@@ -85,6 +85,22 @@ def test_tests_can_be_rare_and_the_last_is_always_there(folder: Path) -> None:
     assert ["test_loss" in row for row in rows] == [False, True, False, True, True]
 
 
+@pytest.mark.parametrize("method", ["eo-sqm", "eo-post", "rs-post", "committee", "esmbo", "ers"])
+def test_committees_run_in_cells_and_have_a_log_loss_beside_the_error(folder: Path, method: str) -> None:
+    last = one(folder, method, spaces=["forest"], validation=[{"cv": 3}], test_every=9)[-1]
+    assert last["error"] is None
+    assert 0 <= last["test_loss"] <= 1
+    assert 0 < last["test_log_loss"] < 40
+    assert last["n_members"] >= 1
+
+
+def test_committees_of_numbers_and_of_models_that_are_not_refitted_run_in_cells(folder: Path) -> None:
+    last = one(folder, "esmbo", problem="numbers", spaces=["svr"], refit=False, test_every=9)[-1]
+    assert math.isfinite(last["test_loss"])
+    assert math.isnan(last["test_log_loss"])
+    assert math.isnan(one(folder, "rs", spaces=["svm-rbf"])[-1]["test_log_loss"])  # votes alone have none
+
+
 def test_a_method_may_be_judged_in_another_way(folder: Path) -> None:
     assert one(folder, method_cv={"rs": 4})[-1]["n_evaluations"] == 20
 
