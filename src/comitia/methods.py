@@ -122,7 +122,7 @@ BAYES = gaussian_process(
 EO_SQM, EO_C, EO_SIG = (SlotRules(loss) for loss in (SQUARED_MARGIN, C_BOUND, SIGMOID))
 POST = GreedyCommittee(Greedy(n_warm=3))
 FEW = Greedy(most_members=8)
-PROPER = SlotRules(LOG_LOSS, LOG_LOSS, n_slots=None)
+PROPER = SlotRules(LOG_LOSS, LOG_LOSS)
 
 METHODS: dict[str, Method] = {
     method.name: method
