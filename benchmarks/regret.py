@@ -17,7 +17,7 @@ def curve(name: str, seed: int, n: int, noise: float) -> np.ndarray:
     study = Study(function.space, METHODS[name], seed=seed).run(
         FunctionEvaluator(function), n_trials=n, executor=Serial()
     )
-    losses = study.history.losses
+    losses = study.history.losses[:n]  # the rest of the last generation was asked and not begun
     regrets = np.array([function.regret(study.history.trial(k).config) for k in range(len(losses))])
     best = [int(np.nanargmin(losses[: k + 1])) for k in range(len(losses))]
     return np.asarray(regrets[best])

@@ -2,11 +2,16 @@
 
 import sys
 import time
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 
-from comitia import FunctionEvaluator, Space, SqliteStore, Study
+from comitia import METHODS, FunctionEvaluator, History, Method, Seeds, Space, SqliteStore, Study
+from comitia.optimizers import RandomSearch
+from comitia.seams import Ask
 
 SPACE = Space({"x": stats.uniform(0, 1), "k": ["a", "b", "c"]})
 N_TRIALS = 40
@@ -19,13 +24,25 @@ def objective(config: Any) -> float:
     return float((config["x"] - 0.3) ** 2 + len(config["k"]))
 
 
-def run(path: str, n_jobs: int | None, callbacks: Any = ()) -> Study:
-    study = Study(SPACE, "rs", seed=11, storage=SqliteStore(path))
+class Eights(RandomSearch):
+    """Generations of eight, the next when all are back."""
+
+    needs_generations = True
+
+    def ask(self, history: History, values: NDArray[np.float64], n: int, seeds: Seeds) -> Sequence[Ask]:
+        return [] if history.n_pending else super().ask(history, values, 8, seeds)
+
+
+BY_NAME = {"rs": METHODS["rs"], "eights": Method("eights", Eights, "eight at a time")}
+
+
+def run(path: str, n_jobs: int | None, callbacks: Any = (), method: str = "rs") -> Study:
+    study = Study(SPACE, BY_NAME[method], seed=11, storage=SqliteStore(path))
     return study.run(FunctionEvaluator(objective), n_trials=N_TRIALS, n_jobs=n_jobs, callbacks=callbacks)
 
 
 if __name__ == "__main__":
     print("begun", flush=True)
     n_jobs = int(sys.argv[2])
-    run(sys.argv[1], n_jobs, [lambda study, observation: print(observation.number, flush=True)]).close()
+    run(sys.argv[1], n_jobs, [lambda study, observation: print(observation.number, flush=True)], sys.argv[3]).close()
     print("ended", flush=True)

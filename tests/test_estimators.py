@@ -34,6 +34,7 @@ from comitia import AutoClassifier, AutoRegressor, Method, SearchCV, Workers
 from comitia.errors import ChoiceError, ComitiaError, ComitiaWarning, TableError, UnknownName
 from comitia.estimators import FallbackWarning
 from comitia.optimizers import RandomSearch
+from comitia.selection import SelectionSplit
 
 IRIS = load_iris(return_X_y=True)
 DIABETES = load_diabetes(return_X_y=True)
@@ -127,6 +128,25 @@ class TestInsideScikitLearn:
         model = quick(refit=refit, cv=3).fit(*IRIS)
         assert len(model.members_) == n_members
         assert model.score(*IRIS) > 0.9
+
+    @pytest.mark.parametrize("cv", [None, 0.3])
+    def test_a_method_that_sets_rows_aside_returns_the_best_on_them(self, cv: Any) -> None:
+        method = Method(
+            "rs-sel", RandomSearch, "Random.", selection=SelectionSplit(), has_selection_split=True, is_reshuffled=True
+        )
+        model = quick(method=method, n_trials=6, cv=cv).fit(*IRIS)
+        aside = model.study_.history.selection_losses
+        assert model.members_[0].trial == np.argmin(aside)
+        assert len(set(aside)) > 1
+        assert model.score(*IRIS) > 0.9
+        assert not any("selection" in column for column in model.leaderboard().columns)
+        with pytest.raises(ChoiceError, match="selection split needs a 'cv'"):
+            quick(method="gp-sel").fit(*IRIS, X_val=IRIS[0], y_val=IRIS[1])
+
+    def test_rows_set_aside_leave_fewer_folds(self) -> None:
+        X, y = np.arange(6.0)[:, None], np.array([0, 0, 0, 1, 1, 1])
+        model = quick(method="gp-sel", n_trials=1).fit(X, y)
+        assert len(model.study_.best_trial.losses) == 2
 
     def test_regression(self) -> None:
         X, y = DIABETES
@@ -426,6 +446,11 @@ class TestSearchCV:
         assert len({tuple(scores) for scores in np.transpose(first)}) > 1
         plain = SearchCV(SVC(), same, method="rs", n_trials=3, random_state=0, cv=3).fit(*IRIS)
         assert len(set(plain.cv_results_["mean_test_score"])) == 1
+
+    def test_a_method_that_sets_rows_aside_is_refused(self) -> None:
+        search = SearchCV(SVC(), {"C": [1.0, 2.0]}, method="gp-sel")
+        with pytest.raises(ChoiceError, match="rows set aside"):
+            search.fit(*IRIS)
 
     def test_a_random_state_may_be_a_generator(self) -> None:
         one, two = (

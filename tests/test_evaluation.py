@@ -12,8 +12,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.metrics import accuracy_score, make_scorer
-from sklearn.model_selection import KFold, PredefinedSplit, StratifiedKFold, cross_val_predict, cross_val_score
+from sklearn.metrics import accuracy_score, get_scorer, make_scorer
+from sklearn.model_selection import (
+    KFold,
+    PredefinedSplit,
+    StratifiedKFold,
+    TimeSeriesSplit,
+    cross_val_predict,
+    cross_val_score,
+)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -22,6 +29,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from comitia import Config, FunctionEvaluator, Seeds, TableEvaluator, Trial
 from comitia.errors import ChoiceError, ResamplingError, UnknownName
+from comitia.resampling import carve_selection
 
 X, Y = load_iris(return_X_y=True)
 SEEDS = Seeds(0)
@@ -183,6 +191,55 @@ def test_the_selection_split_is_neither_trained_nor_judged_on_but_predicted() ->
     assert first.selection.shape == (5, 30)
     assert len(set(first.rows)) == 120
     assert set(first.rows) == set(second.rows)
+
+
+class TestSelectionSplit:
+    @pytest.mark.parametrize("weight", [None, np.random.default_rng(1).random(150)], ids=["plain", "weighted"])
+    def test_its_loss_is_that_of_each_folds_model_by_itself(self, weight: Any) -> None:
+        """T §3.3: averaged over the models trained on the different training splits; not their vote."""
+        y = (Y + (np.arange(150) % 4 == 0)) % 3  # a quarter of the labels are wrong
+        evaluator = TableEvaluator(knn, X, y, selection_split=0.2, sample_weight=weight)
+        observation, kept = evaluator(trial(), SEEDS)
+        _, aside = carve_selection(y, None, 0.2, SEEDS, stratify=True)
+        aside_weight = None if weight is None else weight[aside]
+        models = [KNeighborsClassifier(3).fit(X[train], y[train]) for train, _ in evaluator.splits(0, 0, SEEDS)]
+        expected = [np.average(model.predict(X[aside]) != y[aside], weights=aside_weight) for model in models]
+        assert observation.selection_losses == pytest.approx(expected)
+        assert observation.selection_loss == pytest.approx(np.mean(expected))
+        assert len(set(expected)) > 1
+        assert kept is None
+        assert observation.metrics == {}
+
+    @pytest.mark.parametrize("cv", [5, 0.3])
+    def test_it_is_the_same_for_every_trial_even_if_reshuffled(self, cv: Any) -> None:
+        evaluator = TableEvaluator(knn, X, Y, cv=cv, reshuffled=True, selection_split=0.2)
+        _, aside = carve_selection(Y, None, 0.2, SEEDS, stratify=True)
+        used = [np.sort(np.concatenate(split)) for number in range(6) for split in evaluator.splits(number, 0, SEEDS)]
+        assert all((rows == np.setdiff1d(np.arange(150), aside)).all() for rows in used)
+        assert len({tuple(evaluator.splits(number, 0, SEEDS)[0][1]) for number in range(6)}) == 6
+
+    def test_a_scorer_and_log_loss_judge_it_too(self) -> None:
+        _, aside = carve_selection(Y, None, 0.2, SEEDS, stratify=True)
+        for loss in ("f1_macro", "log-loss"):
+            evaluator = TableEvaluator(knn, X, Y, cv=0.3, selection_split=0.2, loss=loss)
+            observation, _ = evaluator(trial(), SEEDS)
+            [(train, _)] = evaluator.splits(0, 0, SEEDS)
+            model = KNeighborsClassifier(3).fit(X[train], Y[train])
+            scorer = get_scorer("neg_log_loss" if loss == "log-loss" else loss)
+            assert observation.selection_losses == pytest.approx((-scorer(model, X[aside], Y[aside]),))
+
+    def test_without_one_there_are_no_such_losses(self) -> None:
+        observation, _ = evaluate()
+        assert observation.selection_losses == ()
+        assert np.isnan(observation.selection_loss)
+
+    @pytest.mark.parametrize(
+        "cv", [[(np.arange(100), np.arange(100, 150))], PredefinedSplit(Y), TimeSeriesSplit(3)], ids=repr
+    )
+    def test_splits_that_name_rows_are_refused(self, cv: Any) -> None:
+        """They would be splits of other rows once some are set aside."""
+        with pytest.raises(ChoiceError, match="whose splits mean certain rows"):
+            TableEvaluator(knn, X, Y, cv=cv, selection_split=0.2)
 
 
 class Failing(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

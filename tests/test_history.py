@@ -83,3 +83,16 @@ def test_predictions_travel_as_bytes() -> None:
     assert again.values.dtype == np.float32
     assert (again.values == predictions.values).all()
     assert again.selection is None
+
+
+def test_finished_numbers_are_right_with_and_without_pending_trials() -> None:
+    history = History(1)
+    for number in range(100):
+        history.append(Trial(number, 0, (0.5,), Config({"x": number})))
+    assert history.finished.tolist() == []
+    for number in (3, 70, 1):
+        history.finish(Observation(history.trial(number), "ok", (0.1,)))
+    assert history.finished.tolist() == [1, 3, 70]
+    for trial in history.pending:
+        history.finish(Observation(trial, "ok", (0.1,)))
+    assert history.finished.tolist() == list(range(100))

@@ -18,7 +18,7 @@ LAYERS = [
     ["space"],
     ["history"],
     ["seams"],
-    ["resampling", "scoring", "goals", "optimizers", "selection", "ensembles", "committees"],
+    ["holdout", "resampling", "scoring", "goals", "optimizers", "selection", "ensembles", "committees"],
     ["evaluation", "execution", "store", "tables", "targets"],
     ["methods", "spaces", "progress"],
     ["loop"],
@@ -29,6 +29,7 @@ LAYERS = [
     ["cli"],
 ]
 PEERS: set[tuple[str, str]] = {
+    ("holdout", "resampling"),
     ("ensembles", "goals"),
     ("ensembles", "selection"),
     ("goals", "selection"),

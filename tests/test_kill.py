@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from comitia import Study
-from tests.killed import N_TRIALS, SPACE, run
+from tests.killed import BY_NAME, N_TRIALS, SPACE, run
 
 ROOT = Path(__file__).parents[1]
 
@@ -20,13 +20,13 @@ def history_of(study: Study) -> Any:
     return [(o.number, o.trial.x, o.config, o.status, o.losses) for o in study.history.observations()]
 
 
-def kill_after(path: Path, n_jobs: int, n_finished: int, seconds: float) -> list[int]:
+def kill_after(path: Path, n_jobs: int, n_finished: int, seconds: float, method: str = "rs") -> list[int]:
     """Run the program, kill it so many seconds after it has said that so many trials are finished.
 
     Return what it had said was finished.
     """
     program = subprocess.Popen(
-        [sys.executable, "-m", "tests.killed", str(path), str(n_jobs)],
+        [sys.executable, "-m", "tests.killed", str(path), str(n_jobs), method],
         stdout=subprocess.PIPE,
         cwd=ROOT,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
@@ -89,4 +89,20 @@ def test_a_study_survives_being_killed_again_and_again(tmp_path: Path) -> None:
     for n_finished in (0, 5, 3, 8):
         kill_after(tmp_path / "study.db", 1, n_finished, 0.003)
     with run(str(tmp_path / "study.db"), None) as resumed:
+        assert history_of(resumed) == expected
+
+
+def test_a_study_by_generations_that_was_killed_goes_on_to_the_same_end(tmp_path: Path) -> None:
+    with run(str(tmp_path / "whole.db"), None, method="eights") as whole:
+        expected = history_of(whole)
+    path = tmp_path / "study.db"
+    for n_finished in (5, 9):
+        said = kill_after(path, 1, n_finished, 0.003, "eights")
+        if path.exists():
+            with Study(SPACE, BY_NAME["eights"], storage=path, seed=11) as study:
+                kept = {o.number for o in study.history.observations()}
+                assert history_of(study) == [row for row in expected if row[0] in kept]
+                assert len(set(said) - kept) <= 8  # of the generation that was going on, which took little time
+                assert len(study.history) % 8 == 0  # no generation is cut
+    with run(str(path), None, method="eights") as resumed:
         assert history_of(resumed) == expected

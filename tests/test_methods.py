@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold, ShuffleSplit
 
-from comitia import METHODS, Fixed, Method, Reshuffled, Study, TableEvaluator, get_method, get_space
+from comitia import METHODS, Fixed, Method, Reshuffled, Study, TableEvaluator, get_method, get_space, minimize
 from comitia.errors import ChoiceError, UnknownName
 from comitia.goals import MeanLoss
 from comitia.optimizers import RandomSearch
-from comitia.selection import Argmin
+from comitia.selection import Argmin, Backwarding, GlobalValidation, PartialValidation, SelectionSplit
 
 
 class Generational(RandomSearch):
@@ -48,6 +48,28 @@ def test_generations_need_values_that_stay_put() -> None:
         Method("clash", Generational, "clashes", goal=Moving())
     Method("fine", RandomSearch, "fine", goal=Moving())
     Method("fine", Generational, "fine")
+
+
+@pytest.mark.parametrize("strategy", [PartialValidation(), Backwarding(), GlobalValidation()])
+def test_choosing_among_generations_needs_generations(strategy: Any) -> None:
+    with pytest.raises(ChoiceError, match=f"{type(strategy).__name__} chooses among them. Got RandomSearch"):
+        Method("clash", RandomSearch, "clashes", selection=strategy, has_selection_split=True)
+    Method("fine", Generational, "fine", selection=strategy, has_selection_split=True)
+
+
+def test_choosing_by_a_selection_split_needs_one() -> None:
+    with pytest.raises(ChoiceError, match="must set rows aside, because SelectionSplit"):
+        Method("clash", RandomSearch, "clashes", selection=SelectionSplit())
+    with pytest.raises(ChoiceError, match="must set rows aside, because Backwarding"):
+        Method("clash", Generational, "clashes", selection=Backwarding())
+
+
+def test_a_method_that_sets_rows_aside_needs_an_evaluator_that_does() -> None:
+    evaluator = TableEvaluator(get_space("svm-rbf").build, np.ones((40, 2)), np.arange(40) % 2)
+    with pytest.raises(ChoiceError, match=r"'gp-sel' must have rows set aside.*selection_split=0.2"):
+        Study("svm-rbf", "gp-sel", seed=0).run(evaluator, n_trials=1)
+    with pytest.raises(ChoiceError, match="for a function a method without '-sel'"):
+        minimize(lambda config: 0.0, {"a": [1, 2]}, method="gp-sel-r", n_trials=1)
 
 
 @pytest.mark.parametrize(

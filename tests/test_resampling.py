@@ -51,6 +51,13 @@ def test_the_selection_split_is_carved_once_and_stratified() -> None:
     assert (other[1] != selection).any()
 
 
+@pytest.mark.parametrize("y", [np.array([0] * 20 + [1]), np.arange(20) // 2], ids=["one row", "many classes"])
+def test_a_selection_split_is_carved_where_proportions_cannot_be_kept(y: Any) -> None:
+    search, selection = carve_selection(y, None, 0.2, Seeds(0), stratify=True)
+    assert sorted([*search, *selection]) == list(range(len(y)))
+    assert len(selection) == np.ceil(0.2 * len(y))
+
+
 def test_the_selection_split_respects_groups() -> None:
     groups = np.repeat(np.arange(10), 4)
     search, selection = carve_selection(Y, groups, 0.3, Seeds(0), stratify=True)

@@ -5,6 +5,7 @@ import os
 import signal
 import threading
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ from comitia.errors import (
 )
 from comitia.optimizers import RandomSearch
 from comitia.seams import Ask
+from comitia.store import MemoryStore
 
 SPACE = {"x": stats.uniform(0, 1), "k": ["a", "b"]}
 
@@ -487,8 +489,10 @@ def test_an_endless_trial_does_not_block_the_study_for_ever() -> None:
         return float(config["k"])
 
     study = Study({"k": [1, 3, 2, 6]}, "grid", seed=0)
-    for _ in range(4):
-        study.run(FunctionEvaluator(some_hang), time_limit=2.5)
+    with Workers(1) as pool:
+        pool.submit(abs, -1).result()  # on a busy machine the start of a worker is longer than the limit
+        for _ in range(4):
+            study.run(FunctionEvaluator(some_hang), time_limit=1.5, executor=pool)
     assert {o.config["k"]: o.status for o in study.history.observations()} == {
         1: "ok",
         2: "ok",
@@ -559,3 +563,99 @@ def test_a_generation_is_one_batch_however_few_are_asked_for_at_a_time() -> None
     [left] = study.ask()
     assert left.number == 5
     assert study.ask() == []
+
+
+class Counting(MemoryStore):
+    """Counts records, and keeps how many results were in each."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.records: list[tuple[int, int]] = []
+
+    def append(self, *, trials: Any = (), observations: Any = (), blobs: Any = None) -> None:
+        super().append(trials=trials, observations=observations, blobs=blobs)
+        if trials or observations:
+            self.records.append((len(trials), len(observations)))
+
+
+PAIRS = Method("pairs", Pairs, "two at a time")
+LINE = {"x": stats.uniform(0, 1)}
+
+
+class TestGroups:
+    """Results of a generation are recorded together."""
+
+    def test_a_generation_is_recorded_with_the_asks_of_the_next(self) -> None:
+        store = Counting()
+        Study(LINE, PAIRS, seed=0, storage=store).run(FunctionEvaluator(lambda c: c["x"]), n_trials=6)
+        assert store.records == [(2, 0), (2, 2), (2, 2), (0, 2)]
+
+    def test_without_generations_each_result_is_recorded_before_it_is_told_of(self) -> None:
+        store = Counting()
+        seen = []
+        study = Study(LINE, "rs", seed=0, storage=store)
+        callback = lambda s, o: seen.append(store.records[-1])  # noqa: E731
+        study.run(FunctionEvaluator(lambda c: c["x"]), n_trials=3, callbacks=[callback])
+        assert seen == [(0, 1)] * 3
+
+    def test_a_slow_trial_is_recorded_at_once(self) -> None:
+        store = Counting()
+        told: list[tuple[int, int]] = []
+
+        def slow(config: Any) -> float:
+            time.sleep(0.3)
+            return 0.5
+
+        study = Study(LINE, PAIRS, seed=0, storage=store)
+        study.run(FunctionEvaluator(slow), n_trials=2, callbacks=[lambda s, o: told.append(store.records[-1])])
+        assert told == [(0, 1), (0, 1)]
+
+    def test_work_that_took_long_elsewhere_is_not_at_risk(self) -> None:
+        class Elsewhere:
+            def __call__(self, trial: Trial, seeds: Seeds) -> tuple[Observation, None]:
+                return Observation(trial, "ok", (0.5,), seconds=60.0), None
+
+            def n_fits(self, trial: Trial) -> int:
+                return 1
+
+        store = Counting()
+        Study(LINE, PAIRS, seed=0, storage=store).run(Elsewhere(), n_trials=2)
+        assert store.records == [(2, 0), (0, 1), (0, 1)]
+
+    def test_callbacks_see_the_history_grow_by_one(self) -> None:
+        sizes: list[tuple[int, int]] = []
+        study = Study(LINE, PAIRS, seed=0)
+        callback = lambda s, o: sizes.append((o.number, s.history.n_finished))  # noqa: E731
+        study.run(FunctionEvaluator(lambda c: c["x"]), n_evaluations=5, callbacks=[callback])
+        assert sizes == [(k, k + 1) for k in range(5)]
+        assert study.stop_reason == "budget"
+
+    def test_what_was_told_by_hand_is_recorded_at_once(self) -> None:
+        store = Counting()
+        study = Study(LINE, PAIRS, seed=0, storage=store)
+        [trial] = study.ask()
+        study.tell(trial, 0.5)
+        assert store.records == [(2, 0), (0, 1)]
+
+    @pytest.mark.parametrize("how", ["stop", "error", "interrupt"])
+    def test_however_a_run_ends_its_results_are_recorded(self, how: str) -> None:
+        def callback(study: Study, observation: Observation) -> None:
+            if observation.number == 2:
+                {"stop": study.stop, "error": lambda: 1 / 0, "interrupt": interrupt}[how]()
+
+        def interrupt() -> None:
+            raise KeyboardInterrupt
+
+        store = Counting()
+        study = Study(LINE, PAIRS, seed=0, storage=store)
+        with pytest.raises(ZeroDivisionError) if how == "error" else nullcontext():
+            study.run(FunctionEvaluator(lambda c: c["x"]), n_trials=10, callbacks=[callback])
+        assert sum(n for _, n in store.records) == study.history.n_finished == 3
+
+    def test_predictions_can_be_read_before_they_are_recorded(self) -> None:
+        X, y = load_iris(return_X_y=True)
+        evaluator = TableEvaluator(get_space("svm-rbf").build, X, y, cv=0.3, keep="predictions")
+        found: list[Any] = []
+        study = Study("svm-rbf", PAIRS, seed=0)
+        study.run(evaluator, n_trials=2, callbacks=[lambda s, o: found.append(s.history.predictions(o.number))])
+        assert all(predictions is not None for predictions in found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
@@ -20,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from comitia.budget import Budget, Meter
 from comitia.ensembles import Ensemble
 from comitia.errors import ChoiceError, ComitiaWarning, ModelError, TableError
-from comitia.evaluation import TableEvaluator
+from comitia.evaluation import SELECTION_SPLIT, TableEvaluator
 from comitia.execution import Serial, Workers
 from comitia.methods import get_method, kept_by
 from comitia.models import is_plain, read_folder, read_study, write_folder
@@ -156,6 +157,7 @@ class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
             groups=groups,
             sample_weight=sample_weight,
             keep=kept_by(method, self._loss()),
+            selection_split=SELECTION_SPLIT if method.has_selection_split else None,
         )
         self.study_ = self._search(default, evaluator, meter)
         self._refit(evaluator, fallback, meter)
@@ -187,6 +189,8 @@ class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
         n = len(target) if groups is None else len(np.unique(np.asarray(groups)))
         if self._task == "classification":
             n = min(n, int(np.bincount(target).max()))
+        if get_method(self.method).has_selection_split:
+            n -= math.ceil(SELECTION_SPLIT * n)
         if n < 2:
             raise TableError(
                 f"Folds need at least 2 samples of a class, or groups. Got n_samples={len(target)}: too few rows. "

@@ -26,7 +26,7 @@ from comitia.ensembles.predictor import probabilities_of
 from comitia.errors import ChoiceError
 from comitia.history import Observation, Predictions, Status, Trial, Truth
 from comitia.quiet import quiet
-from comitia.resampling import carve_selection, make_resampling
+from comitia.resampling import carve_selection, check_can_be_carved, make_resampling
 from comitia.scoring import Scorer, Task, make_loss, make_scorer
 from comitia.seams import Resampling, Split
 from comitia.seeds import Seeds
@@ -34,11 +34,19 @@ from comitia.space import Config
 
 Build = Callable[[Config, int], Any]
 """`build(config, random_state)` returns an unfitted scikit-learn estimator."""
+Quick = Callable[[Config, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]], NDArray[Any] | None]
+"""`quick(config, X, codes, X_new)`: the class codes that the model of `build` predicts for `X_new`, in a shorter way.
+
+An attribute of `build`, where it has one. X and X_new are finite and in C order; a class may be missing from codes.
+None leaves this one to the model. The answers must be the model's own, because a study may mix both ways.
+"""
 MOST_TEXT = 4000
 """Letters of an error that are kept."""
 MOST_CLASSES = 50
 """Whole numbers with more different values than this, and than a twentieth of the rows, are numbers to predict."""
 Keep = Literal["nothing", "predictions", "probabilities"]
+SELECTION_SPLIT = 0.2
+"""Fraction that is set aside for methods with a selection split where nobody says another; T prints none."""
 
 
 class TableEvaluator:
@@ -64,7 +72,8 @@ class TableEvaluator:
     groups, sample_weight : arrays of shape (n_rows,), optional
         Weights count in the loss, and in the fit where the learner takes them.
     selection_split : float, optional
-        Fraction of the rows set aside for the final selection.
+        Fraction of the rows set aside for the final selection (T §3.2.2): drawn once by the study's seed, the same for
+        every trial, never trained on nor searched on. Methods such as "gp-sel" choose by them at the end.
     keep : {"nothing", "predictions", "probabilities"}
         What to keep of the models' answers.
 
@@ -99,7 +108,7 @@ class TableEvaluator:
         keep: Keep = "nothing",
     ) -> None:
         self._cache: dict[tuple[int, int], list[Split]] = {}
-        self._carved: dict[int, tuple[NDArray[np.intp], NDArray[np.intp] | None]] = {}
+        self._carved: dict[int, _Parts] = {}
         self.build = _checked_build(build)
         self.X = _checked_table(X)
         self.y = _checked_target(self.X, y)
@@ -127,6 +136,10 @@ class TableEvaluator:
         self.resampling: Resampling = make_resampling(
             cv, stratify=is_classification, grouped=self.groups is not None, reshuffled=reshuffled
         )
+        if selection_split is not None:
+            check_can_be_carved(self.resampling)
+        self._quick = self._usable_quick()
+        self._numbers = None if self.codes is None else self.codes.astype(np.float64)
         self.n_folds = len(self.splits(0, 0, Seeds(0)))  # also refuses splits that do not fit, before any trial
 
     def __call__(self, trial: Trial, seeds: Seeds) -> tuple[Observation, Predictions | None]:
@@ -136,8 +149,7 @@ class TableEvaluator:
         status: Status = "ok"
         error = ""
         try:
-            with quiet():
-                self._evaluate(trial, seeds, progress)
+            self._evaluate(trial, seeds, progress)
         except MemoryError as caught:
             status, error = "memory", _describe(caught, progress)
         except (Exception, SystemExit) as caught:  # a learner may raise anything
@@ -150,6 +162,7 @@ class TableEvaluator:
             time.perf_counter() - started,
             progress.n_fits,
             error,
+            tuple(progress.selection_losses),
         )
         return observation, progress.predictions() if status == "ok" and self.keep != "nothing" else None
 
@@ -160,14 +173,53 @@ class TableEvaluator:
     # ---- one trial --------------------------------------------------------------------------------------------
 
     def _evaluate(self, trial: Trial, seeds: Seeds, progress: _Progress) -> None:
-        selection = self._search_and_selection(seeds)[1]
+        selection = self._parts(seeds).selection
         for repeat in range(trial.first_repeat, trial.first_repeat + trial.repeats):
             splits = self.splits(trial.root, repeat, seeds)
             for fold in range(len(splits)) if trial.folds is None else trial.folds:
                 progress.where = f"fold {fold}" + (f" of repeat {repeat}" if repeat else "")
+                if self._quick is not None and self._evaluate_quickly(trial.config, splits[fold], selection, progress):
+                    continue
                 random_state = seeds.integer("learner", trial.root, repeat, fold)
-                with _seeded_globals(seeds, trial.root, repeat, fold):
+                with quiet(), _seeded_globals(seeds, trial.root, repeat, fold):
                     self._evaluate_split(trial.config, splits[fold], selection, random_state, progress)
+
+    def _usable_quick(self) -> Quick | None:
+        """Return the learner's short way to its answers, if it has one and answers are all that is wanted."""
+        quick: Quick | None = getattr(self.build, "quick", None)
+        if self.task == "regression" or isinstance(self.loss, Scorer) or self.loss.needs_probabilities:
+            return None
+        if self.metrics or self.sample_weight is not None or self.keep == "probabilities":
+            return None
+        X = self.X
+        is_plain = type(X) is np.ndarray and X.dtype == np.float64 and X.flags.c_contiguous
+        return quick if is_plain and np.isfinite(X).all() else None
+
+    def _evaluate_quickly(
+        self, config: Config, split: Split, selection: NDArray[np.intp] | None, progress: _Progress
+    ) -> bool:
+        """Judge the answers of the learner's short way; tell whether it had any."""
+        assert self._quick is not None
+        assert self._numbers is not None
+        assert not isinstance(self.loss, Scorer)
+        train, test = split
+        asked = test if selection is None else np.concatenate([test, selection])
+        began = time.perf_counter()
+        answers = self._quick(config, self.X.take(train, 0), self._numbers.take(train), self.X.take(asked, 0))
+        seconds = time.perf_counter() - began  # of the fit too, which nobody can tell apart here
+        if answers is None:
+            return False
+        progress.n_fits += 1
+        row_losses = self.loss.rows(self._numbers.take(test), answers[: len(test)])
+        if selection is not None:
+            aside = self.loss.rows(self._numbers.take(selection), answers[len(test) :])
+            progress.selection_losses.append(float(np.add.reduce(aside) / len(aside)))
+        if self.keep != "nothing":
+            codes = _compact(answers.astype(np.intp))
+            chosen = None if selection is None else codes[len(test) :]
+            progress.keep(test, codes[: len(test)], row_losses, chosen, seconds)
+        progress.losses.append(float(np.add.reduce(row_losses) / len(row_losses)))
+        return True
 
     def _evaluate_split(
         self,
@@ -181,31 +233,18 @@ class TableEvaluator:
         model = self.build(config, random_state)
         progress.n_fits += 1
         model.fit(take(self.X, train), self.y[train], **fit_parameters(model, self._weight(train)))
-        X_test, y_test = take(self.X, test), self.y[test]
-        weight = self._weight(test)
-        row_losses = None
-        answers: dict[bool, NDArray[Any]] = {}  # by whether they are probabilities; predict once each
-        began = time.perf_counter()
-        if isinstance(self.loss, Scorer):
-            loss = -self.loss(model, X_test, y_test, weight)
-        else:
-            answers[self.loss.needs_probabilities] = self.answer(model, X_test, self.loss.needs_probabilities)
-            seconds = time.perf_counter() - began
-            truth = y_test if self.codes is None else self.codes[test]
-            row_losses = self.loss.rows(truth, answers[self.loss.needs_probabilities])
-            loss = float(np.average(row_losses, weights=weight))
-        if not np.isfinite(loss):
-            raise ValueError(f"the loss must be a finite number, got {loss}")
-        scores = {metric.name: metric(model, X_test, y_test, weight) for metric in self.metrics}
+        judged = _Judged(self, model, test)
+        loss = judged.loss()
+        scores = {metric.name: metric(model, judged.X, self.y[test], self._weight(test)) for metric in self.metrics}
+        # T §3.3: the loss on the selection split is the mean over the models of the folds, each judged by itself
+        aside = None if selection is None else _Judged(self, model, selection)
+        if aside is not None:
+            progress.selection_losses.append(aside.loss())
         if self.keep != "nothing":
             wants = self.keep == "probabilities" and self.task == "classification"
-            if wants not in answers:
-                began = time.perf_counter()
-                answers[wants] = self.answer(model, X_test, wants)
-                seconds = time.perf_counter() - began
-            chosen = None if selection is None else self.answer(model, take(self.X, selection), wants)
-            kept = _compact(answers[wants])
-            progress.keep(test, kept, row_losses, None if chosen is None else _compact(chosen), seconds)
+            chosen = None if aside is None else _compact(aside.answer(wants))
+            kept = _compact(judged.answer(wants))
+            progress.keep(test, kept, judged.row_losses, chosen, judged.seconds[wants])
         progress.losses.append(loss)
         for name, score in scores.items():
             progress.metrics[name].append(score)
@@ -262,13 +301,17 @@ class TableEvaluator:
 
     # ---- rows -------------------------------------------------------------------------------------------------
 
-    def _search_and_selection(self, seeds: Seeds) -> tuple[NDArray[np.intp], NDArray[np.intp] | None]:
-        if self.selection_split is None:
-            return np.arange(len(self.y)), None
+    def _parts(self, seeds: Seeds) -> _Parts:
+        """Return the rows that are searched on and those set aside; found once for a study."""
         if seeds.seed not in self._carved:
-            self._carved[seeds.seed] = carve_selection(
-                self.y, self.groups, self.selection_split, seeds, stratify=self.task == "classification"
-            )
+            rows, selection = np.arange(len(self.y)), None
+            if self.selection_split is not None:
+                rows, selection = carve_selection(
+                    self.y, self.groups, self.selection_split, seeds, stratify=self.task == "classification"
+                )
+            y = self.y[rows]
+            y.flags.writeable = False  # so that a resampling may remember what it found out about it
+            self._carved[seeds.seed] = _Parts(rows, selection, y, None if self.groups is None else self.groups[rows])
         return self._carved[seeds.seed]
 
     def splits(self, number: int, repeat: int, seeds: Seeds) -> list[Split]:
@@ -276,10 +319,10 @@ class TableEvaluator:
         key = (seeds.seed, repeat)
         if key in self._cache:
             return self._cache[key]
-        rows, _ = self._search_and_selection(seeds)
-        groups = None if self.groups is None else self.groups[rows]
-        found = self.resampling.splits(self.y[rows], groups, number, repeat, seeds)
-        splits = [(rows[train], rows[test]) for train, test in found]
+        parts = self._parts(seeds)
+        splits = list(self.resampling.splits(parts.y, parts.groups, number, repeat, seeds))
+        if parts.selection is not None:
+            splits = [(parts.rows[train], parts.rows[test]) for train, test in splits]
         if not self.resampling.is_reshuffled:
             self._cache[key] = splits
         return splits
@@ -327,12 +370,62 @@ class FunctionEvaluator:
         return trial.repeats * (1 if trial.folds is None else len(trial.folds))
 
 
+@dataclass(eq=False)
+class _Judged:
+    """A model and rows that it was not trained on; it predicts them once for each kind of answer."""
+
+    evaluator: TableEvaluator
+    model: Any
+    rows: NDArray[np.intp]
+    row_losses: NDArray[np.float64] | None = None
+    answers: dict[bool, NDArray[Any]] = field(default_factory=dict)
+    """By whether they are probabilities."""
+    seconds: dict[bool, float] = field(default_factory=dict)
+    """What each kind of answer took."""
+
+    def __post_init__(self) -> None:
+        self.X = take(self.evaluator.X, self.rows)
+
+    def answer(self, probabilities: bool) -> NDArray[Any]:
+        """See `TableEvaluator.answer`."""
+        if probabilities not in self.answers:
+            began = time.perf_counter()
+            self.answers[probabilities] = self.evaluator.answer(self.model, self.X, probabilities)
+            self.seconds[probabilities] = time.perf_counter() - began
+        return self.answers[probabilities]
+
+    def loss(self) -> float:
+        """Return the weighted loss, and remember that of each row where it has a meaning."""
+        e = self.evaluator
+        weight = None if e.sample_weight is None else e.sample_weight[self.rows]
+        if isinstance(e.loss, Scorer):
+            loss = -e.loss(self.model, self.X, e.y[self.rows], weight)
+        else:
+            truth = (e.y if e.codes is None else e.codes)[self.rows]
+            self.row_losses = e.loss.rows(truth, self.answer(e.loss.needs_probabilities))
+            loss = float(np.average(self.row_losses, weights=weight))
+        if not np.isfinite(loss):
+            raise ValueError(f"the loss must be a finite number, got {loss}")
+        return loss
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """The rows that are searched on, with their target and groups, and those set aside for the selection."""
+
+    rows: NDArray[np.intp]
+    selection: NDArray[np.intp] | None
+    y: NDArray[Any]
+    groups: NDArray[Any] | None
+
+
 @dataclass
 class _Progress:
     """What one trial has so far: kept apart so that a failure leaves what came before it."""
 
     metrics: dict[str, list[float]]
     losses: list[float] = field(default_factory=list)
+    selection_losses: list[float] = field(default_factory=list)
     n_fits: int = 0
     where: str = ""
     kept: list[tuple[Any, ...]] = field(default_factory=list)

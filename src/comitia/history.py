@@ -63,6 +63,8 @@ class Observation:
     n_evaluations: int = 1
     """Number of fits."""
     error: str = ""
+    selection_losses: tuple[float, ...] = ()
+    """Loss on the selection split of each split's model: for the final selection alone; () where none was set aside."""
 
     @property
     def number(self) -> int:
@@ -87,6 +89,12 @@ class Observation:
     def loss(self) -> float:
         """Mean loss; NaN if it failed."""
         return math.fsum(self.losses) / len(self.losses) if self.is_ok else math.nan
+
+    @property
+    def selection_loss(self) -> float:
+        """Mean loss of its models on the selection split; NaN if it failed or none was set aside."""
+        losses = self.selection_losses
+        return math.fsum(losses) / len(losses) if self.is_ok and losses else math.nan
 
 
 @dataclass(frozen=True)
@@ -184,7 +192,9 @@ class History:
         self._pending: dict[int, Trial] = {}
         self._seen: dict[Config, int] = {}
         self._X = np.empty((64, n_hyperparameters))
+        self._numbers = np.arange(64)
         self._losses = np.full(64, np.nan)
+        self._selection_losses = np.full(64, np.nan)
         self._is_finished = np.zeros(64, dtype=bool)
         self._is_superseded = np.zeros(64, dtype=bool)
         self._best: int | None = None
@@ -213,6 +223,11 @@ class History:
         return _read_only(self._losses[: len(self._trials)])
 
     @property
+    def selection_losses(self) -> NDArray[np.float64]:
+        """Mean loss on the selection split of every trial, for selections alone; NaN if it has none.  # (n_trials,)."""
+        return _read_only(self._selection_losses[: len(self._trials)])
+
+    @property
     def is_finished(self) -> NDArray[np.bool_]:
         """Which trials have a result, failed ones included.  # (n_trials,)."""
         return _read_only(self._is_finished[: len(self._trials)])
@@ -225,6 +240,8 @@ class History:
     @property
     def finished(self) -> NDArray[np.intp]:
         """Numbers of the trials with a result, ascending.  # (n_finished,)."""
+        if not self._pending:
+            return _read_only(self._numbers[: len(self._trials)])
         return np.flatnonzero(self.is_finished)
 
     @property
@@ -297,6 +314,7 @@ class History:
         if parent is not None:
             self._is_superseded[parent] = True
         self._losses[number] = observation.loss
+        self._selection_losses[number] = observation.selection_loss
         self._update_best(number, parent)
 
     def _update_best(self, number: int, parent: int | None) -> None:
@@ -309,7 +327,9 @@ class History:
     def _grow(self) -> None:
         n = len(self._losses)
         self._X = np.concatenate([self._X, np.empty_like(self._X)])
+        self._numbers = np.arange(2 * n)
         self._losses = np.concatenate([self._losses, np.full(n, np.nan)])
+        self._selection_losses = np.concatenate([self._selection_losses, np.full(n, np.nan)])
         self._is_finished = np.concatenate([self._is_finished, np.zeros(n, dtype=bool)])
         self._is_superseded = np.concatenate([self._is_superseded, np.zeros(n, dtype=bool)])
 

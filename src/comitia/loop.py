@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -46,7 +47,7 @@ class Recorder(Protocol):
         """Take trials back that were asked and not begun."""
 
     def record(self, results: Sequence[Result]) -> None:
-        """Take results into the history and the store."""
+        """Take results into the history, and into the store soon."""
 
 
 @dataclass(eq=False)
@@ -78,6 +79,8 @@ class Run:
 
     def loop(self) -> str:
         """Ask, submit, wait, record; return why it ended."""
+        if isinstance(self.pool, Serial) and self.n_slots == 1:
+            return self.loop_here()
         while True:
             reason = self.refill()
             if not self.running:
@@ -91,6 +94,29 @@ class Run:
                 return "time"
             self.collect(done)
             if self.study.is_stopped:
+                return "stopped"
+
+    def loop_here(self) -> str:
+        """Ask, evaluate, record, one trial after the other in this thread: without futures, for very cheap trials."""
+        study, meter = self.study, self.meter
+        while True:
+            if meter.seconds_left <= 0:
+                return "time"
+            if meter.trials_left(study.history.n_finished) <= 0:
+                return "budget"
+            try:
+                trials = study.ask(1)
+            except ExhaustedError:
+                return "exhausted"
+            if not trials:
+                return "exhausted"
+            if not self.fits(trials[0]):
+                study.put_back(trials)  # not begun: it stays asked, and is the first of the next
+                return "budget"
+            results = [self.result(self.task, trials[0], meter.seconds)]
+            study.record(results)
+            self.tell_of(results)
+            if study.is_stopped:
                 return "stopped"
 
     def refill(self) -> str | None:
@@ -146,13 +172,13 @@ class Run:
         return self.task.evaluator.n_fits(trial) <= left
 
     def collect(self, done: Iterable[Future[Any]]) -> None:
-        """Record finished trials in the order of their numbers, in one transaction."""
+        """Record finished trials in the order of their numbers."""
         finished = sorted(((self.running[future], future) for future in done), key=lambda pair: pair[0][0].number)
         results: list[Result] = []
         broken: Exception | None = None
         for began, future in finished:
             try:
-                results.append(self.result(future, *began))
+                results.append(self.result(partial(_fetch, future), *began))
             except (ExecutionError, CancelledError) as error:  # the executor's fault: the others are good
                 broken = error
         with held_back():
@@ -161,15 +187,19 @@ class Run:
             self.study.record(results)
         if broken is not None:
             raise broken
+        self.tell_of(results)
+
+    def tell_of(self, results: Sequence[Result]) -> None:
+        """Log failures and call the callbacks."""
         for observation, _ in results:
             if not observation.is_ok:
                 log.warning("trial %d %s: %s", observation.number, observation.status, observation.error)
             self.notify(observation)
 
-    def result(self, future: Future[Any], trial: Trial, began: float) -> Result:
-        """Return what a trial's future holds; what it was killed for is an observation like any other."""
+    def result(self, fetch: Callable[[Trial], Any], trial: Trial, began: float) -> Result:
+        """Return what came of a trial; what it was killed for is an observation like any other."""
         try:
-            return _checked_result(trial, future.result())
+            return _checked_result(trial, fetch(trial))
         except (TrialTimeout, TrialMemory, TrialCrashed) as error:
             return failed(trial, _STATUS_OF[type(error)], str(error), self.meter.seconds - began), None
         except (ExecutionError, CancelledError):
@@ -194,6 +224,10 @@ class Run:
             future.cancel()
 
 
+def _fetch(future: Future[Any], trial: Trial) -> Any:
+    return future.result()
+
+
 def _checked_result(trial: Trial, result: Any) -> Result:
     """Refuse what an evaluator of the user's own must not return: it would be recorded for ever."""
     if not isinstance(result, tuple) or len(result) != 2 or not isinstance(result[0], Observation):
@@ -203,8 +237,16 @@ def _checked_result(trial: Trial, result: Any) -> Result:
         raise ValueError(f"an evaluator must return its own trial and a status of {STATUSES}, got {observation!r}")
     if observation.is_ok and not (observation.losses and all(map(math.isfinite, observation.losses))):
         raise ValueError(f"an evaluator must return finite losses with the status 'ok', got {observation.losses}")
+    if not all(map(math.isfinite, observation.selection_losses)):
+        raise ValueError(f"an evaluator must return finite selection losses, got {observation.selection_losses}")
+    if observation.trial is trial and all(
+        type(loss) is float for loss in (*observation.losses, *observation.selection_losses)
+    ):
+        return observation, predictions
     # the trial itself, not its copy from another process; and plain floats, which can be written
-    return replace(observation, trial=trial, losses=tuple(map(float, observation.losses))), predictions
+    losses = tuple(map(float, observation.losses))
+    selection_losses = tuple(map(float, observation.selection_losses))
+    return replace(observation, trial=trial, losses=losses, selection_losses=selection_losses), predictions
 
 
 _STATUS_OF: dict[type, Status] = {TrialTimeout: "timeout", TrialMemory: "memory", TrialCrashed: "crashed"}

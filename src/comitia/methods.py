@@ -22,15 +22,25 @@ from comitia.gp.acquisition import augmented_improvement
 from comitia.gp.kernels import Laplace
 from comitia.gp.outputs import clipped
 from comitia.gp.priors import SHORT
-from comitia.optimizers import Bayes, Grid, RandomSearch, Sobol
+from comitia.optimizers import PBIL, Bayes, Grid, RandomSearch, Sobol
 from comitia.optimizers.belief import Maximiser
+from comitia.optimizers.cmaes import CMAES
 from comitia.optimizers.forest import Forest
 from comitia.optimizers.maximise import Gradients, LocalSearch, Perturbations, RandomCandidates
 from comitia.optimizers.mondrian import MondrianProcess
 from comitia.optimizers.process import GaussianProcess
+from comitia.optimizers.uh_cmaes import UncertaintyHandling
 from comitia.scoring import make_loss
 from comitia.seams import Goal, Optimizer, Resampling, Selection
-from comitia.selection import Argmin, PosteriorMean
+from comitia.selection import (
+    Argmin,
+    Backwarding,
+    DistributionMean,
+    GlobalValidation,
+    PartialValidation,
+    PosteriorMean,
+    SelectionSplit,
+)
 from comitia.space import Space
 
 
@@ -41,7 +51,8 @@ class Method:
     Raises
     ------
     ChoiceError
-        Where choices clash: an optimizer that works by generations with a goal that moves.
+        Where choices clash: an optimizer that works by generations with a goal that moves; a selection by generations,
+        or on a selection split, without them.
     """
 
     name: str
@@ -62,6 +73,18 @@ class Method:
                 f"values move: got {_name(self.optimizer)} with {_name(self.goal)}. Use a model-based or random "
                 "optimizer, or the goal MeanLoss."
             )
+        needs_generations = getattr(self.selection, "needs_generations", False)
+        if needs_generations and getattr(_unwrapped(self.optimizer), "needs_generations", None) is False:
+            raise ChoiceError(
+                f"The method {self.name!r} must have an optimizer that works by generations, because "
+                f"{_name(self.selection)} chooses among them. Got {_name(self.optimizer)}. Use CMA-ES, or the "
+                "selection SelectionSplit."
+            )
+        if getattr(self.selection, "needs_selection_split", False) and not self.has_selection_split:
+            raise ChoiceError(
+                f"The method {self.name!r} must set rows aside, because {_name(self.selection)} chooses by them. Got "
+                "has_selection_split=False. Set it to True, or use the selection Argmin."
+            )
 
     @property
     def compares_rows(self) -> bool:
@@ -78,10 +101,19 @@ class Method:
                 "(cv=5), reshuffled or not, or a hold-out that is not reshuffled."
             )
 
+    def check_selection_split(self, fraction: float | None) -> None:
+        """Refuse an evaluator that sets no rows aside where the method chooses by them."""
+        if self.has_selection_split and fraction is None:
+            raise ChoiceError(
+                f"The method {self.name!r} must have rows set aside for its final selection. Got an evaluator that "
+                "sets none aside. Use TableEvaluator(..., selection_split=0.2), or for a function a method without "
+                "'-sel', '-pv', '-bw' or '-gv'."
+            )
+
 
 def kept_by(method: Method, loss: Any) -> Keep:
     """Tell what must be kept of the models' answers for a method to work."""
-    if not (method.compares_rows or method.has_selection_split):
+    if not method.compares_rows:
         return "nothing"
     wants = any(getattr(choice, "wants_probabilities", False) for choice in (method.goal, method.selection))
     return "probabilities" if wants or getattr(make_loss(loss), "needs_probabilities", False) else "predictions"
@@ -123,6 +155,21 @@ EO_SQM, EO_C, EO_SIG = (SlotRules(loss) for loss in (SQUARED_MARGIN, C_BOUND, SI
 POST = GreedyCommittee(Greedy(n_warm=3))
 FEW = Greedy(most_members=8)
 PROPER = SlotRules(LOG_LOSS, LOG_LOSS)
+PBIL_BINS = 256
+"""P has a component for each value of an integer, 255 at most, and cuts reals into 10 to 1,000."""
+
+CMA = partial(CMAES, population=6)
+CMA_R = partial(CMA, asks_again=True)
+
+
+def evolved(name: str, summary: str, spelling: str, *, is_reshuffled: bool = True, **options: Any) -> Method:
+    """Return a row of U: CMA-ES in natural logarithms with a step of 1, which hands over the distribution's mean."""
+    optimizer = partial(CMAES, log_step=1.0, restarts=False, asks_again=is_reshuffled, **options)
+    selection = DistributionMean(optimizer)
+    return Method(
+        name, optimizer, summary, selection=selection, is_reshuffled=is_reshuffled, spelling=spelling, paper="U"
+    )
+
 
 METHODS: dict[str, Method] = {
     method.name: method
@@ -140,6 +187,23 @@ METHODS: dict[str, Method] = {
             "`gp-r`, return the least posterior mean.",
             selection=PosteriorMean(),
             is_reshuffled=True,
+            paper="T3",
+        ),
+        Method(
+            "gp-sel",
+            SLICES,
+            "`gp`, return the best on rows set aside for that.",
+            selection=SelectionSplit(),
+            has_selection_split=True,
+            paper="T3",
+        ),
+        Method(
+            "gp-sel-r",
+            SLICES,
+            "`gp-r`, return the best on rows set aside for that, which stay the same.",
+            selection=SelectionSplit(),
+            is_reshuffled=True,
+            has_selection_split=True,
             paper="T3",
         ),
         Method(
@@ -205,6 +269,41 @@ METHODS: dict[str, Method] = {
             "Random forest, EI and local search, as SMAC.",
             spelling="SMAC",
             paper="C T5 P",
+        ),
+        Method("cma", CMA, "CMA-ES, 3 parents and 6 offspring, return the best.", spelling="cma", paper="T3"),
+        Method("cma-r", CMA_R, "The same, splits reshuffled every trial.", is_reshuffled=True, paper="T3"),
+        *(
+            Method(
+                f"cma-{short}{suffix}",
+                optimizer,
+                f"`cma{suffix}`, {what} on rows set aside.",
+                selection=selection,
+                is_reshuffled=suffix == "-r",
+                has_selection_split=True,
+                paper="T3",
+            )
+            for short, selection, what in (
+                ("pv", PartialValidation(), "return the last generation's best"),
+                ("bw", Backwarding(), "of each generation's best return the best"),
+                ("gv", GlobalValidation(), "return the best of all generations"),
+            )
+            for suffix, optimizer in (("", CMA), ("-r", CMA_R))
+        ),
+        Method(
+            "cash-cma",
+            CMAES,
+            "CMA-ES, 4 + 3 ln d offspring, every hyperparameter relaxed, return the best.",
+            spelling="CMA",
+            paper="C T5",
+        ),
+        evolved("cma-1x", "CMA-ES on one fresh subset a value, return the distribution's mean.", "CMA-1x"),
+        evolved("cma-5x", "The same on five fresh subsets a value.", "CMA-5x", averages=5),
+        evolved("cma-cv", "The same on fixed folds.", "CMA-CV", is_reshuffled=False),
+        evolved(
+            "uh-cma",
+            "The same on as many fresh subsets a value as noise demands.",
+            "UH-CMA",
+            uncertainty=UncertaintyHandling(),
         ),
         Method("bo-best", MATERN_LS, "`gp-matern-ls`, as chapter 4 calls it.", spelling="BO-best", paper="T4"),
         Method("bo-post", MATERN_LS, "`bo-best`, a greedy committee of its trials.", selection=POST, paper="T4"),
@@ -281,6 +380,25 @@ METHODS: dict[str, Method] = {
             selection=AgnosticBayes(),
             spelling="ERS",
             paper="L",
+        ),
+        Method(
+            "pbil-v1",
+            partial(PBIL, bins=PBIL_BINS, flat=True),
+            "Probability vectors by generations; ensembles and single learners compete at one level.",
+            spelling="PBIL-Auto-Ens-v1",
+            paper="P",
+        ),
+        Method(
+            "pbil-v2",
+            partial(PBIL, bins=PBIL_BINS),
+            "The same, single learners at a level of their own.",
+            spelling="PBIL-Auto-Ens-v2",
+            paper="P",
+        ),
+        Method(
+            "pbil-floor",
+            partial(PBIL, population=20, bins=16, floor=0.1),
+            "`pbil-v2` for few trials: generations of 20, coarser cells, a floor on probabilities.",
         ),
     ]
 }

@@ -6,6 +6,7 @@ Row indices everywhere are those of the user's table.
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,6 +29,7 @@ from sklearn.model_selection import (
 )
 
 from comitia.errors import ChoiceError, ResamplingError
+from comitia.holdout import HoldOut, make_holdout
 from comitia.quiet import quiet
 from comitia.seams import Resampling, Split
 from comitia.seeds import Seeds
@@ -94,11 +96,19 @@ class Reshuffled:
 
     def __init__(self, splitter: Any) -> None:
         if not hasattr(splitter, "random_state") or isinstance(splitter, TimeSeriesSplit):
+            what = "a list of splits" if isinstance(splitter, list) else repr(splitter)
             raise ChoiceError(
                 "Reshuffled must wrap a splitter that can be shuffled, such as KFold or ShuffleSplit. Got "
-                f"{splitter!r} instead, whose splits mean something in their order. Use Fixed for it."
+                f"{what} instead, whose splits mean something in their order. Use Fixed for it."
             )
         self.splitter = splitter
+        self._known: tuple[NDArray[Any], HoldOut | None] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"splitter": self.splitter}  # what is known of a target can be found again
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
 
     def __repr__(self) -> str:
         return f"Reshuffled({self.splitter})"
@@ -111,8 +121,14 @@ class Reshuffled:
     def splits(
         self, y: NDArray[Any], groups: NDArray[Any] | None, number: int, repeat: int, seeds: Seeds
     ) -> Sequence[Split]:
-        """See `Resampling`."""
-        return _split(self.splitter_of(number, repeat, seeds), y, groups)
+        """See `Resampling`. Hold-outs of a read-only `y` are quick from the second call on; the rows are the same."""
+        if groups is None and self._known is not None and self._known[0] is y and self._known[1] is not None:
+            return self._known[1].splits(seeds.integer("splits", number, repeat))
+        splitter = self.splitter_of(number, repeat, seeds)
+        found = _split(splitter, y, groups)
+        if groups is None and not y.flags.writeable and (self._known is None or self._known[0] is not y):
+            self._known = (y, make_holdout(splitter, y, splitter.random_state, found))
+        return found
 
     def splitter_of(self, number: int, repeat: int, seeds: Seeds) -> Any:
         """Return the scikit-learn splitter of one repeat of a trial."""
@@ -169,14 +185,31 @@ def carve_selection(
 ) -> Split:
     """Set rows aside once for the final selection (T §3.2.2): they are never shuffled and never searched on.
 
+    Classes keep their proportions where `stratify` says so and each has enough rows.
+
     Returns
     -------
     search, selection : row indices, each ascending
     """
+    if stratify and groups is None:
+        _, counts = np.unique(y, return_counts=True)
+        n_aside = math.ceil(fraction * len(y))
+        # proportions can be kept where each class has a row for either side
+        stratify = counts.min() >= 2 and len(counts) <= min(n_aside, len(y) - n_aside)
     splitter = make_splitter(fraction, stratify=stratify, grouped=groups is not None)
     splitter.random_state = seeds.integer("selection-split")
     [(search, selection)] = _split(splitter, y, groups)
     return np.sort(search), np.sort(selection)
+
+
+def check_can_be_carved(resampling: Resampling) -> None:
+    """Refuse splits that name rows or follow time: without the rows set aside they would be other splits."""
+    splitter = getattr(resampling, "splitter", None)
+    if isinstance(splitter, list | PredefinedSplit | TimeSeriesSplit):
+        raise ChoiceError(
+            "A selection split needs a 'cv' that is drawn from the rows that are left, such as 5 or 0.3. Got "
+            f"{type(splitter).__name__}, whose splits mean certain rows. Use another cv, or no selection split."
+        )
 
 
 def _is_partition(splitter: Any) -> bool:

@@ -100,7 +100,11 @@ class Optimizer(Protocol):
 
 
 class Selection(Protocol):
-    """What is handed to the user."""
+    """What is handed to the user.
+
+    One that reads `history.selection_losses` says `needs_selection_split = True`; one that reads generations, which
+    are the batches of trials, says `needs_generations = True`. A method then refuses what cannot give them.
+    """
 
     @property
     def compares_rows(self) -> bool:
@@ -111,7 +115,10 @@ class Selection(Protocol):
 
 
 class Evaluator(Protocol):
-    """A trial in, an observation and what was predicted out. It is pickled and called in another process."""
+    """A trial in, an observation and what was predicted out. It is pickled and called in another process.
+
+    One that sets rows aside for the final selection says which fraction in `selection_split`.
+    """
 
     def __call__(self, trial: Trial, seeds: Seeds) -> tuple[Observation, Predictions | None]:
         """Evaluate; a failure is an observation, not an exception."""

@@ -89,6 +89,12 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]
                 f"SearchCV must get a method that needs scores alone. Got {study.method.name!r}, which compares trials "
                 "row by row. Use AutoClassifier, AutoRegressor, or a Study with a TableEvaluator."
             )
+        if study.method.has_selection_split:
+            raise ChoiceError(
+                f"SearchCV judges models on scikit-learn's splits alone. Got the method {study.method.name!r}, which "
+                "needs rows set aside from them. Use gp-r or gp-pm-r, or a Study with "
+                "TableEvaluator(..., selection_split=0.2)."
+            )
         resampling = self._resampling() if study.method.is_reshuffled else None
         began = time.monotonic()
         failure: ValueError | None = None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
+import struct
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,7 +21,7 @@ from comitia.errors import ChoiceError, StoreError, StoreMismatch
 from comitia.history import Observation, Trial
 from comitia.seams import Decode, Store
 
-FORMAT = 1
+FORMAT = 2
 """Version of the tables below; a file of another version is refused."""
 APPLICATION_ID = 0x636F6D69  # "comi": tells a comitia study from any other SQLite file
 
@@ -31,7 +32,8 @@ CREATE TABLE trials (
 );
 CREATE TABLE observations (
     number INTEGER PRIMARY KEY REFERENCES trials(number), status TEXT NOT NULL, losses TEXT NOT NULL,
-    metrics TEXT NOT NULL, seconds REAL NOT NULL, n_evaluations INTEGER NOT NULL, error TEXT NOT NULL
+    metrics TEXT NOT NULL, seconds REAL NOT NULL, n_evaluations INTEGER NOT NULL, error TEXT NOT NULL,
+    selection_losses TEXT NOT NULL
 );
 CREATE TABLE blobs (key TEXT PRIMARY KEY, value BLOB NOT NULL);
 """
@@ -165,7 +167,7 @@ class SqliteStore:
                 self._connection.executemany("INSERT INTO trials VALUES (?,?,?,?,?,?,?,?,?)", map(_trial_row, trials))
             if observations:
                 self._connection.executemany(
-                    "INSERT INTO observations VALUES (?,?,?,?,?,?,?)", map(_observation_row, observations)
+                    "INSERT INTO observations VALUES (?,?,?,?,?,?,?,?)", map(_observation_row, observations)
                 )
             if blobs:
                 self._connection.executemany("INSERT OR REPLACE INTO blobs VALUES (?,?)", blobs.items())
@@ -177,8 +179,8 @@ class SqliteStore:
                 "SELECT number, batch, x, repeats, folds, continues, root, first_repeat FROM trials ORDER BY number"
             ).fetchall()
             results = self._connection.execute(
-                "SELECT number, status, losses, metrics, seconds, n_evaluations, error FROM observations "
-                "ORDER BY number"
+                "SELECT number, status, losses, metrics, seconds, n_evaluations, error, selection_losses "
+                "FROM observations ORDER BY number"
             ).fetchall()
         try:
             trials = _trials(rows, decode)
@@ -252,10 +254,13 @@ def _written_twice(where: str) -> StoreError:
     )
 
 
+_CONFIGS = json.JSONEncoder(default=repr)  # made once: that takes longer than writing a small configuration
+
+
 def _trial_row(trial: Trial) -> tuple[Any, ...]:
     folds = None if trial.folds is None else json.dumps(trial.folds)
-    config = json.dumps(dict(trial.config), default=repr)  # for people and other programs; we read x
-    x = np.asarray(trial.x, dtype="<f8").tobytes()
+    config = _CONFIGS.encode(dict(trial.config.items()))  # for people and other programs; we read x
+    x = struct.pack(f"<{len(trial.x)}d", *trial.x)
     return (
         trial.number, trial.batch, x, config, trial.repeats, folds, trial.continues, trial.root, trial.first_repeat,
     )  # fmt: skip
@@ -263,10 +268,11 @@ def _trial_row(trial: Trial) -> tuple[Any, ...]:
 
 def _observation_row(observation: Observation) -> tuple[Any, ...]:
     losses = json.dumps(observation.losses)
-    metrics = json.dumps(dict(observation.metrics))
+    metrics = json.dumps(dict(observation.metrics)) if observation.metrics else "{}"
     return (
         observation.number, observation.status, losses, metrics, observation.seconds, observation.n_evaluations,
         observation.error.encode("utf-8", "backslashreplace").decode(),  # lone surrogates cannot be written
+        json.dumps(observation.selection_losses),
     )  # fmt: skip
 
 
@@ -287,7 +293,7 @@ def _folds(text: str | None) -> tuple[int, ...] | None:
 
 
 def _observation(trial: Trial, row: tuple[Any, ...]) -> Observation:
-    _, status, losses, metrics, seconds, n_evaluations, error = row
+    _, status, losses, metrics, seconds, n_evaluations, error, selection_losses = row
     return Observation(
         trial,
         status,
@@ -296,4 +302,5 @@ def _observation(trial: Trial, row: tuple[Any, ...]) -> Observation:
         seconds,
         n_evaluations,
         error,
+        tuple(json.loads(selection_losses)),
     )

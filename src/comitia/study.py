@@ -1,7 +1,8 @@
 """`Study`: history, method and store; with `loop.py` the only module that knows every seam.
 
 One call of `ask` is one record in the store, however many points it gave, so a crash cannot cut a batch in two. A trial
-without a result is submitted again under its own number, hence with its own splits, when the study is opened again.
+without a result is submitted again under its own number, hence with its own splits, when the study is opened again; so
+results of a generation may be recorded together, as long as little work is at risk.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ import logging
 import math
 import platform
 import sys
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +29,7 @@ from comitia.budget import Budget
 from comitia.errors import ChoiceError, ExhaustedError, SpaceError, StoreError, StoreMismatch, TellError
 from comitia.evaluation import failed, metrics_of
 from comitia.history import History, Observation, Predictions, Trial, Truth
-from comitia.interrupts import held_back
+from comitia.interrupts import held_back, watched
 from comitia.loop import Result, Run, Task, make_executor
 from comitia.methods import METHODS, Method, get_method
 from comitia.seams import Ask, Evaluator, Member, Store
@@ -41,6 +44,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("comitia")
 Callback = Callable[["Study", Observation], object]
+MOST_SECONDS_AT_RISK = 0.25
+"""A generation's results are recorded with the next one's asks, or when more than so many seconds went into them."""
 
 
 class Study:
@@ -88,7 +93,8 @@ class Study:
         self.stop_reason: str | None = None
         self._optimizer = self.method.optimizer(self.space)
         self.is_stopped = False
-        self._outbox: list[Result] = []  # results that the store could not take yet
+        self._outbox: list[Result] = []  # results that the store has not got yet
+        self._seconds_at_risk, self._recorded_at = 0.0, time.monotonic()
         self.history = History(len(self.space), self._load_predictions, space=self.space)
         if (truth := self.store.get("truth")) is not None:
             self.history.truth = Truth.from_bytes(truth)
@@ -181,8 +187,7 @@ class Study:
 
     def close(self) -> None:
         """Write what is left and let go of the file."""
-        if self._outbox:
-            self._flush()
+        self._flush()
         self.store.close()
 
     def __enter__(self) -> Study:
@@ -208,7 +213,7 @@ class Study:
         """
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
             raise ChoiceError(f"The 'n' parameter of ask must be an int >= 1. Got {n!r} instead.")
-        ready = list(self._waiting.values())[:n]
+        ready = list(islice(self._waiting.values(), n))
         if len(ready) < n:
             ready += self._suggest(int(n) - len(ready))
         for trial in ready:
@@ -240,7 +245,7 @@ class Study:
             self._number(first + i, ask, config) for i, (ask, config) in enumerate(zip(asks, configs, strict=True))
         ]
         with held_back():
-            self.store.append(trials=trials)
+            self._flush(trials)
             for trial in trials:
                 self.history.append(trial)
             self._n_batches += 1
@@ -293,7 +298,9 @@ class Study:
             if observation.number in checked:
                 raise TellError(f"A trial must be told once. Got trial {observation.number} twice.")
             checked[observation.number] = (observation, None)
-        self.record(list(checked.values()))
+        with held_back():
+            self.record(list(checked.values()))
+            self._flush()
 
     def _observation_of(self, trial: Trial | int, result: float | str | None) -> Observation:
         number = trial.number if isinstance(trial, Trial) else trial
@@ -319,14 +326,18 @@ class Study:
         return Observation(asked, "ok", (float(result),))
 
     def record(self, results: Sequence[Result]) -> None:
-        """Take results into the history, and into the store together."""
-        results = [(self._with_earlier(observation), predictions) for observation, predictions in results]
+        """Take results into the history, and into the store: a generation's with the asks of the next one."""
         with held_back():
-            for observation, _ in results:
+            for result, predictions in results:
+                observation = self._with_earlier(result)
                 self.history.finish(observation)
                 self._waiting.pop(observation.number, None)
-            self._outbox += results
-            self._flush()
+                self._outbox.append((observation, predictions))
+                self._seconds_at_risk += observation.seconds
+            # an evaluator may leave the seconds out: what the clock says counts too
+            at_risk = max(self._seconds_at_risk, time.monotonic() - self._recorded_at)
+            if not self._optimizer.needs_generations or at_risk > MOST_SECONDS_AT_RISK:
+                self._flush()
 
     def put_back(self, trials: Sequence[Trial]) -> None:
         """Take trials back that were asked and not begun: they are the first to be asked again."""
@@ -340,19 +351,31 @@ class Study:
         earlier = self.history.observation(parent)
         assert earlier is not None
         metrics = {name: earlier.metrics.get(name, ()) + scores for name, scores in observation.metrics.items()}
-        return replace(observation, losses=earlier.losses + observation.losses, metrics=metrics)
+        return replace(
+            observation,
+            losses=earlier.losses + observation.losses,
+            metrics=metrics,
+            selection_losses=earlier.selection_losses + observation.selection_losses,
+        )
 
-    def _flush(self) -> None:
-        """Write what the store has not got yet; if it cannot, keep it for the next time."""
+    def _flush(self, trials: Sequence[Trial] = ()) -> None:
+        """Write what the store has not got yet, and new trials; if it cannot, keep the results for the next time."""
+        if not self._outbox and not trials:
+            return
         blobs = {
             f"predictions/{observation.number}": predictions.to_bytes()
             for observation, predictions in self._outbox
             if predictions is not None
         }
-        self.store.append(observations=[observation for observation, _ in self._outbox], blobs=blobs)
+        observations = [observation for observation, _ in self._outbox]
+        self.store.append(trials=trials, observations=observations, blobs=blobs)
         self._outbox = []
+        self._seconds_at_risk, self._recorded_at = 0.0, time.monotonic()
 
     def _load_predictions(self, number: int) -> Predictions | None:
+        for observation, predictions in self._outbox:
+            if observation.number == number:
+                return predictions
         data = self.store.get(f"predictions/{number}")
         return None if data is None else Predictions.from_bytes(data)
 
@@ -431,6 +454,7 @@ class Study:
         pool, n_slots = make_executor(executor, n_jobs, needs_kill=meter.budget.time_limit is not None)
         self.is_stopped = False
         with ExitStack() as stack:
+            stack.enter_context(watched())
             if progress:
                 from comitia.progress import ProgressBar
 
@@ -448,9 +472,15 @@ class Study:
                     "interrupted with %d trials finished; what was found is kept, run again to go on",
                     self.history.n_finished,
                 )
+            except BaseException:
+                with suppress(StoreError):  # the first error is the one to report
+                    self._flush()
+                raise
             finally:
                 run.give_up()
                 self.put_back([trial for trial in self.history.pending if trial.number not in in_hands])
+            with held_back():
+                self._flush()
         log.info("stopped (%s) after %d trials in %.1f s", self.stop_reason, self.history.n_finished, meter.seconds)
         return self
 
@@ -465,6 +495,7 @@ class Study:
             self.method.check_resampling(resampling)
         if self.method.compares_rows:
             self._take_truth(evaluator)
+        self.method.check_selection_split(getattr(evaluator, "selection_split", None))
         if hasattr(evaluator, "fingerprint") and not isinstance(self.store, MemoryStore):
             here = evaluator.fingerprint().encode()
             there = self.store.get("evaluator")

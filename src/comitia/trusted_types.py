@@ -18,3 +18,21 @@ TRUSTED: tuple[str, ...] = (
     "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
     "sklearn.tree._tree.Tree",  # node numbers inside are checked by models.py
 )
+
+ENSEMBLES: tuple[str, ...] = (
+    "comitia.spaces.weka.cells.BayesNet",
+    "comitia.spaces.weka.cells.DecisionTable",
+    "comitia.spaces.weka.cells.KernelBayes",
+    "comitia.spaces.weka.committees.Boosted",
+    "comitia.spaces.weka.committees.Vote",
+    "comitia.spaces.weka.instances.KStar",
+    "comitia.spaces.weka.instances.Neighbours",
+    "comitia.spaces.weka.kernels.NormalisedPolynomial",
+    "comitia.spaces.weka.kernels.PearsonVII",
+    "comitia.spaces.weka.kernels.Polynomial",
+    "comitia.spaces.weka.machines.Perceptron",
+    "comitia.spaces.weka.machines.SupportVectors",
+    "comitia.spaces.weka.machines.Tree",
+    "sklearn.utils._bunch.Bunch",
+)
+"""What models of the space `ensembles` hold beside `TRUSTED`: `skops.io.load(file, trusted=[*TRUSTED, *ENSEMBLES])`."""

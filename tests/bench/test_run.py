@@ -74,6 +74,33 @@ def test_messy_tables_regression_and_folds_work(folder: Path) -> None:
     assert rows[-1]["test_loss"] > 0
 
 
+@pytest.mark.parametrize(
+    ("method", "without"), [("gp-sel", "gp"), ("gp-sel-r", "gp-r"), ("cma-bw", "cma"), ("cma-pv-r", "cma-r")]
+)
+def test_a_selection_split_is_set_aside_for_methods_that_need_one(folder: Path, method: str, without: str) -> None:
+    rows = one(folder, method)
+    assert [row["status"] for row in rows] == ["ok"] * 5
+    assert all(0 <= row["test_loss"] <= 1 for row in rows)
+    assert all(row["error"] is None for row in rows)
+    # the rows that are left for the search are others, hence the losses
+    assert [row["trial_loss"] for row in rows] != [row["trial_loss"] for row in one(folder, without)]
+
+
+def test_a_class_of_which_nearly_all_rows_are_set_aside_is_no_obstacle(tmp_path: Path) -> None:
+    """With proportions kept, a hold-out of the rest needs two rows of each class."""
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    labels = np.array(["a"] * 40 + ["b"] * 15 + ["c"] * 3 + ["d"] * 2)
+    pd.DataFrame(X, columns=["u", "v"]).assign(target=labels).to_parquet(tmp_path / "rare.parquet")
+    (tmp_path / "index.csv").write_text("name,task\nrare,multiclass\n")
+    budget = {"n_trials": 2}
+    for fraction in (0.2, 0.4):
+        made = {**BASE, "problems": ["rare"], "methods": ["gp-sel-r"], "repetitions": 4, "budget": budget}
+        experiment = make_experiment({**made, "selection_split": fraction}, "e")
+        for cell in experiment.cells():
+            rows = run_cell(Job(experiment, cell, tmp_path))
+            assert [row["status"] for row in rows] == ["ok"] * 2, rows
+
+
 def test_without_refit_the_model_of_the_training_part_is_tested(folder: Path) -> None:
     kept, refitted = one(folder, refit=False, spaces=["forest"]), one(folder, spaces=["forest"])
     assert [row["trial_loss"] for row in kept] == [row["trial_loss"] for row in refitted]
@@ -99,6 +126,12 @@ def test_committees_of_numbers_and_of_models_that_are_not_refitted_run_in_cells(
     assert math.isfinite(last["test_loss"])
     assert math.isnan(last["test_log_loss"])
     assert math.isnan(one(folder, "rs", spaces=["svm-rbf"])[-1]["test_log_loss"])  # votes alone have none
+
+
+def test_rows_can_be_rare_and_the_last_is_always_there(folder: Path) -> None:
+    rows = one(folder, rows_every=2, test_every=1000)
+    assert [row["iteration"] for row in rows] == [2, 4, 5]
+    assert ["test_loss" in row for row in rows] == [False, False, True]
 
 
 def test_a_method_may_be_judged_in_another_way(folder: Path) -> None:
@@ -167,15 +200,16 @@ def test_black_boxes_are_tested_by_their_value_without_noise(folder: Path) -> No
     assert {row["loss"] for row in noisy} == {"value"}
 
 
-def test_an_experiment_fills_its_gaps(folder: Path, tmp_path: Path) -> None:
+def test_an_experiment_fills_its_gaps(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COMITIA_PEERS", str(tmp_path))  # no other tool is installed there
     output = tmp_path / "rows.parquet"
     experiment = make_experiment(BASE, "e")
     done = run_experiment(experiment, output, data=folder)
     assert (done.n_cells, done.n_run, done.n_failed) == (4, 4, 0)
-    more = make_experiment({**BASE, "methods": ["rs", "grid", "sobol", "uh-cma"], "repetitions": 3}, "e")
+    more = make_experiment({**BASE, "methods": ["rs", "grid", "sobol", "optuna-tpe"], "repetitions": 3}, "e")
     seen: list[Cell] = []
     done = run_experiment(more, output, data=folder, jobs=2, on_cell=lambda cell, _: seen.append(cell))
-    assert (done.n_cells, done.n_done_before, done.n_run, done.missing) == (9, 4, 5, ["uh-cma"])
+    assert (done.n_cells, done.n_done_before, done.n_run, done.missing) == (9, 4, 5, ["optuna-tpe"])
     frame, _ = read_rows(output)
     assert len(frame) == 9 * 5
     assert not frame.duplicated(["problem", "method", "repetition", "iteration"]).any()

@@ -52,7 +52,7 @@ def test_the_same_trial_gives_the_same_result_here_and_in_a_copy(case: tuple[str
         evaluator(trial(space, number + 1), SEEDS)
         two, again = copy(trial(space, number), SEEDS)
         assert one.is_ok, one.error
-        assert (one.losses, one.metrics) == (two.losses, two.metrics)
+        assert (one.losses, one.metrics, one.selection_losses) == (two.losses, two.metrics, two.selection_losses)
         assert (predictions is None) == (again is None)
         if predictions is not None and again is not None:
             # all but how long they took

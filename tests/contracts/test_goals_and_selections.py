@@ -19,7 +19,10 @@ def kept_of(number: int, loss: float) -> Predictions:
 
 
 def history_of(losses: list[float | None], pending: int = 0, *, is_kept: bool = False) -> History:
-    """None is a failure; predictions were kept or not."""
+    """None is a failure; predictions were kept or not.
+
+    All were judged on a selection split: methods that choose by one run with nothing else.
+    """
     kept = {i: kept_of(i, loss) for i, loss in enumerate(losses) if loss is not None and is_kept}
     history = History(1, kept.get, space=SPACE)
     history.truth = Truth(np.zeros(10, dtype=np.int16), 2) if is_kept else None
@@ -28,7 +31,10 @@ def history_of(losses: list[float | None], pending: int = 0, *, is_kept: bool = 
         history.append(Trial(number, 0, tuple(SPACE.encode([config])[0].tolist()), config))
     for number, loss in enumerate(losses):
         trial = history.trial(number)
-        history.finish(Observation(trial, "failed", error="no") if loss is None else Observation(trial, "ok", (loss,)))
+        if loss is None:
+            history.finish(Observation(trial, "failed", error="no"))
+        else:
+            history.finish(Observation(trial, "ok", (loss,), selection_losses=(loss,)))
     return history
 
 

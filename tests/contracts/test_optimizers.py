@@ -72,11 +72,11 @@ class Play:
                 self.history.finish(Observation(trial, "ok", (loss,)))
 
 
-# rows that differ by their goal or selection alone share an optimizer: it is run once
-NAMES = sorted({id(METHODS[name].optimizer): name for name in sorted(METHODS, reverse=True)}.values())
+# rows that differ in their resampling or selection alone share an optimizer, which is run once
+OPTIMIZERS = {METHODS[name].optimizer: name for name in sorted(METHODS, reverse=True)}
 
 
-@pytest.fixture(params=NAMES)
+@pytest.fixture(params=sorted(OPTIMIZERS.values()))
 def make(request: pytest.FixtureRequest) -> Any:
     return METHODS[request.param].optimizer
 
@@ -84,6 +84,13 @@ def make(request: pytest.FixtureRequest) -> Any:
 @pytest.fixture(params=sorted(SPACES))
 def space(request: pytest.FixtureRequest) -> Space:
     return SPACES[request.param]()
+
+
+def asks_again(optimizer: Optimizer) -> bool:
+    """Tell whether an optimizer may want one configuration twice: where every trial is judged on its own splits, that
+    is information, and a finite space is never exhausted.
+    """
+    return getattr(optimizer, "asks_again", False)
 
 
 def loss_of(config: Config) -> float:
@@ -134,7 +141,7 @@ def test_pending_trials_are_not_proposed_again(make: Any, space: Space) -> None:
     for _ in range(4):
         play.begin(play.ask(optimizer, 1))
     has_real = any(np.isinf(column.size) for column in space.columns)
-    if not has_real or len(space.names) == 2:
+    if (not has_real and not asks_again(optimizer)) or (has_real and len(space.names) == 2):
         assert play.history.n_configs == len(play.history)
 
 
@@ -146,7 +153,8 @@ def test_forbidden_points_do_not_make_the_others_repeat(make: Any) -> None:
     optimizer = make(play.space)
     for _ in range(9):
         play.finish(play.begin(play.ask(optimizer, 1)), 0.5)
-    assert play.history.n_configs == 9
+    # UH-CMA-ES re-evaluates two of a generation on purpose
+    assert play.history.n_configs >= (7 if asks_again(optimizer) else 9)
 
 
 @pytest.mark.parametrize("loss", [None, 0.25, 1e300], ids=["all fail", "ties", "huge"])
@@ -155,7 +163,8 @@ def test_survives_failures_ties_and_huge_values(make: Any, space: Space, loss: f
     optimizer = make(space)
     for _ in range(6):
         play.finish(play.begin(play.ask(optimizer, 1)), loss)
-    assert len(play.history) == min(6, math.inf if space.all is None else len(space.all))
+    n_configs = math.inf if space.all is None or asks_again(optimizer) else len(space.all)
+    assert len(play.history) == min(6, n_configs)
 
 
 def test_a_finite_space_is_covered_once_and_then_there_is_nothing(make: Any) -> None:
@@ -163,6 +172,10 @@ def test_a_finite_space_is_covered_once_and_then_there_is_nothing(make: Any) -> 
     play = Play(space)
     optimizer = make(space)
     seen: list[Config] = []
+    if asks_again(optimizer):
+        play.finish(play.begin(play.ask(optimizer, 100)), 0.5)
+        assert play.ask(optimizer, 100)
+        return
     while asks := play.ask(optimizer, 4):
         trials = play.begin(asks)
         play.finish(trials, 0.5)

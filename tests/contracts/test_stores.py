@@ -34,7 +34,7 @@ def reopen(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Store
 def test_what_was_appended_is_read_again(reopen: Callable[[], Store]) -> None:
     trials = [trial(0), trial(1, repeats=3), trial(2, folds=(1, 2), continues=0, root=0, first_repeat=1)]
     observations = [
-        Observation(trials[0], "ok", (0.1, 1e-300), {"auc": (0.5, 0.25)}, 1.5, 2),
+        Observation(trials[0], "ok", (0.1, 1e-300), {"auc": (0.5, 0.25)}, 1.5, 2, selection_losses=(0.3, 1e-300)),
         Observation(trials[2], "crashed", error="killed by signal 11, 'odd' \"text\" éß∑\n"),
     ]
     store = reopen()

@@ -355,3 +355,18 @@ def test_a_config_cannot_be_changed_and_is_a_key() -> None:
     with pytest.raises(TypeError):
         config["a"] = 2  # type: ignore[index]
     assert {config: 1}[Config({"b": [1, 2], "a": 1})] == 1
+
+
+@given(definition=configspaces(), rng=st.integers(0, 2**32 - 1).map(np.random.default_rng))
+def test_reals_together_decode_as_each_by_itself(definition: CS.ConfigurationSpace, rng: Any) -> None:
+    reals = [
+        h for h in definition.values() if isinstance(h, CS.UniformFloatHyperparameter | CS.NormalFloatHyperparameter)
+    ]
+    assume(reals)
+    alone = CS.ConfigurationSpace()
+    alone.add(*reals)
+    space = Space(alone)
+    X = np.vstack([np.zeros(len(space)), np.ones(len(space)), rng.random((20, len(space)))])
+    expected = zip(*(column.values(X[:, j]) for j, column in enumerate(space.columns)), strict=True)
+    assert [tuple(config.values()) for config in space.decode(X)] == list(expected)
+    assert space.decode(X[3:4]) == space.decode(X)[3:4]

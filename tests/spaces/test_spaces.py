@@ -105,7 +105,7 @@ def test_every_space_builds_learners_that_fit(name: str) -> None:
     X = X[:, :N_FEATURES]
     if name == "svm-ard":
         X = (X - X.mean(axis=0)) / X.std(axis=0)
-    points = ready.space.sample(12 if name != "mlp" else 3, Seeds(0)("test"))
+    points = ready.space.sample({"mlp": 3, "ensembles": 4}.get(name, 12), Seeds(0)("test"))
     corners = np.array([np.full(len(ready.space), 0.0), np.full(len(ready.space), 1.0), ready.space.defaults])
     for config in ready.space.decode(np.concatenate([points, corners])):
         if name in ("svm-kernels",) and config["kernel"] in ("poly", "linear") and config["C"] > 1e3:

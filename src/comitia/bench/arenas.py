@@ -113,12 +113,14 @@ class TableArena:
         most = experiment.split.most_train_rows
         has_missing = np.isnan(draw.X_train).any() or np.isnan(draw.X_test).any()
         build = WithImputer(learner.build) if has_missing else learner.build
+        selection_split = experiment.selection_split if method.has_selection_split else None
         validation = make_validation(
             experiment.cv_of(cell),
             draw.y_train,
             is_classes=problem.task == "classification",
             reshuffled=method.is_reshuffled,
             most=most,
+            selection_split=selection_split,
         )
         self.evaluator = TableEvaluator(
             build,
@@ -127,7 +129,7 @@ class TableArena:
             task=problem.task,
             loss=loss,
             cv=validation,
-            selection_split=experiment.selection_split if method.has_selection_split else None,
+            selection_split=selection_split,
             keep=kept_by(method, loss),
         )
         self.loss = self.evaluator.loss.name

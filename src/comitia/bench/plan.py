@@ -76,6 +76,8 @@ class Experiment:
     """Fraction for the methods that set rows aside for the final selection."""
     test_every: int = 1
     """Iterations between two tests of what would be returned; the last is always tested."""
+    rows_every: int = 1
+    """Iterations between two rows; the last always has one."""
     jobs: int = 1
     """Cores that one cell may use; more than one only for whole systems."""
     average_last: int = 1
@@ -179,7 +181,18 @@ def _least(n: int | None, scale: float) -> int | None:
 
 _TOP = ("title", "paper", "problems", "spaces", "methods", "repetitions", "loss", "refit", "selection_split")
 _KEYS: dict[str, tuple[str, ...]] = {
-    "": (*_TOP, "test_every", "jobs", "average_last", "tables", "budget", "split", "validation", "method_cv"),
+    "": (
+        *_TOP,
+        "test_every",
+        "rows_every",
+        "jobs",
+        "average_last",
+        "tables",
+        "budget",
+        "split",
+        "validation",
+        "method_cv",
+    ),
     "budget": ("n_trials", "n_evaluations", "time_limit"),
     "split": ("test", "folds", "most_train_rows"),
     "validation": ("name", "cv"),
@@ -207,7 +220,7 @@ def make_experiment(content: dict[str, Any], name: str) -> Experiment:
     """Check the content of a TOML file and make an experiment of it."""
     _check_keys(content, "")
     parts: dict[str, Any] = {key: content[key] for key in _TOP if key in content}
-    for key in ("test_every", "jobs", "average_last", "repetitions"):
+    for key in ("test_every", "rows_every", "jobs", "average_last", "repetitions"):
         if key in content:
             parts[key] = _positive(key, content[key])
     for key in ("problems", "methods", "spaces", "tables"):

@@ -103,7 +103,7 @@ def run_method(job: Job, method: Method) -> list[Row]:
             executor=executor,
             callbacks=[trace],
         )
-    if not trace.rows:
+    if not study.history.n_finished:
         raise ExperimentError(f"A cell must finish a trial within its budget. Got none: {study.stop_reason}.")
     trace.finish(study)
     return trace.rows
@@ -123,6 +123,8 @@ class Trace:
     rows: list[Row] = field(default_factory=list)
     train_seconds: float = 0.0
     optimizer_seconds: float = 0.0
+    left_out: Observation | None = None
+    """The last trial, while it has no row."""
 
     def resume(self) -> None:
         """Let the search's clock go on; it stands still while we test."""
@@ -134,6 +136,18 @@ class Trace:
         # a pool's trials took their seconds when it was made: then nothing of them has elapsed now
         self.optimizer_seconds += elapsed - observation.seconds if elapsed > observation.seconds else elapsed
         self.train_seconds += observation.seconds
+        n = study.history.n_finished
+        self.left_out = observation
+        if n % self.experiment.rows_every == 0:
+            self.add_row(study, observation)
+            # a test during a search with a time limit would be charged to the search
+            if self.experiment.budget.time_limit is None and n % self.experiment.test_every == 0:
+                self.test(study)
+        self.resume()
+
+    def add_row(self, study: Study, observation: Observation) -> None:
+        """Add a row that says where the study stands after a trial."""
+        self.left_out = None
         best = study.history.best
         row = {
             "iteration": study.history.n_finished,
@@ -148,13 +162,11 @@ class Trace:
             "error": " ".join(observation.error.split())[:MOST_TEXT] or None,
         }
         self.rows.append(row)
-        # a test during a search with a time limit would be charged to the search
-        if self.experiment.budget.time_limit is None and len(self.rows) % self.experiment.test_every == 0:
-            self.test(study)
-        self.resume()
 
     def finish(self, study: Study) -> None:
-        """Test the last row, if that is not done."""
+        """Test where the study stands at the end, if that is not done."""
+        if self.left_out is not None:
+            self.add_row(study, self.left_out)
         if "test_loss" not in self.rows[-1]:
             self.test(study)
 

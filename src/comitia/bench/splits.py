@@ -53,10 +53,18 @@ class Capped:
 
 
 def make_validation(
-    cv: float | int, y: NDArray[Any], *, is_classes: bool, reshuffled: bool, most: int | None
+    cv: float | int,
+    y: NDArray[Any],
+    *,
+    is_classes: bool,
+    reshuffled: bool,
+    most: int | None,
+    selection_split: float | None = None,
 ) -> Resampling:
-    """Return the resampling of a cell; classes keep their proportions where each has two rows."""
+    """Return the resampling of a cell; classes keep their proportions where each has two rows to be split."""
     smallest = int(np.unique(y, return_counts=True)[1].min()) if is_classes else 0
+    if selection_split is not None:
+        smallest -= int(selection_split * smallest) + 1  # what a stratified draw may take of it
     resampling = make_resampling(cv, stratify=smallest >= 2 or (is_classes and cv >= 2), reshuffled=reshuffled)
     return resampling if most is None else Capped(resampling, most)
 

@@ -1,8 +1,10 @@
 """Optimizers: which configuration next, given the history."""
 
 from comitia.optimizers.bayes import Bayes
+from comitia.optimizers.cmaes import CMAES
 from comitia.optimizers.grid import Grid
+from comitia.optimizers.pbil import PBIL
 from comitia.optimizers.random import RandomSearch
 from comitia.optimizers.sobol import Sobol
 
-__all__ = ["Bayes", "Grid", "RandomSearch", "Sobol"]
+__all__ = ["CMAES", "PBIL", "Bayes", "Grid", "RandomSearch", "Sobol"]

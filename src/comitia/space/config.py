@@ -5,7 +5,7 @@ ConfigSpace's own `Configuration` is hashable *and* mutable, so comitia does not
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from typing import Any, NoReturn
 
 
@@ -39,6 +39,19 @@ class Config(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._values)
+
+    # a dictionary's own views: Mapping's look every value up by itself
+    def keys(self) -> KeysView[str]:
+        """Return the names."""
+        return self._values.keys()
+
+    def values(self) -> ValuesView[Any]:
+        """Return the values."""
+        return self._values.values()
+
+    def items(self) -> ItemsView[str, Any]:
+        """Return pairs of names and values."""
+        return self._values.items()
 
     def _key(self) -> frozenset[tuple[str, type, Any]]:
         """Return what tells configurations apart: to a learner 1, 1.0 and True are not the same."""

@@ -122,8 +122,7 @@ class Real:
 
     def values(self, x: Array) -> list[Any]:
         """See `Hyperparameter`."""
-        rounded = (float(f"{value:.{SIGNIFICANT_DIGITS}g}") for value in self.numbers(x).tolist())
-        return [min(max(value, self.lower), self.upper) for value in rounded]
+        return [_rounded(value, self.lower, self.upper) for value in self.numbers(x).tolist()]
 
     def coordinate(self, value: Any) -> float:
         """See `Hyperparameter`."""
@@ -151,6 +150,26 @@ class Real:
     def grid(self, levels: int) -> Array:
         """See `Hyperparameter`."""
         return np.linspace(0.0, 1.0, levels) if levels > 1 else np.array([0.5])
+
+
+class Reals:
+    """Many reals at once, each as `Real` by itself: most of the work on a few rows is calling numpy."""
+
+    def __init__(self, columns: Sequence[Real]) -> None:
+        self._lower = np.array([column.lower for column in columns])
+        self._upper = np.array([column.upper for column in columns])
+        self._is_log = np.array([column.log for column in columns], dtype=bool)
+        ends = [(math.log(c.lower), math.log(c.upper)) if c.log else (c.lower, c.upper) for c in columns]
+        self._low = np.array([low for low, _ in ends])
+        self._span = np.array([high - low for low, high in ends])
+
+    def values(self, X: Array) -> list[list[float]]:
+        """Return the values at coordinates, a list for each row.  # (n, d)."""
+        values = self._low + np.clip(X, 0.0, 1.0) * self._span
+        np.exp(values, out=values, where=self._is_log)
+        values = np.clip(_significant(values), self._lower, self._upper)
+        ends = list(zip(self._lower.tolist(), self._upper.tolist(), strict=True))
+        return [[_rounded(value, *end) for value, end in zip(row, ends, strict=True)] for row in values.tolist()]
 
 
 @dataclass(frozen=True)
@@ -306,6 +325,11 @@ def _significant(values: Array) -> Array:
     exponents = np.floor(np.log10(np.where(size > 0, size, 1.0)))
     scale = 10.0 ** np.clip(SIGNIFICANT_DIGITS - 1 - exponents, -290, 290)
     return np.asarray(np.rint(values * scale) / scale)
+
+
+def _rounded(value: float, lower: float, upper: float) -> float:
+    """Return the number that people read."""
+    return min(max(float(f"{value:.{SIGNIFICANT_DIGITS}g}"), lower), upper)
 
 
 def _same(option: Any, value: Any) -> bool:

@@ -28,7 +28,7 @@ from comitia.space.conditions import (
 )
 from comitia.space.config import Config
 from comitia.space.dicts import configspace_from_dict, configspace_from_json, json_dict
-from comitia.space.hyperparameters import STEP, Array, compile_hyperparameter
+from comitia.space.hyperparameters import STEP, Array, Real, Reals, compile_hyperparameter
 from comitia.space.neighbours import one_exchange
 
 MOST_GRID_POINTS = 1_000_000
@@ -77,6 +77,8 @@ class Space:
         self._forbidden = [compile_forbidden(c, self.columns) for c in definition.forbidden_clauses]
         self._branches = Branches(self.columns, self._rules)
         rules = [*self._rules.values(), *self._forbidden]
+        reals = [column for column in self.columns if isinstance(column, Real) and column.quantiles is None]
+        self._reals = Reals(reals) if len(reals) == len(self.columns) and not self._rules else None
         self._looked_at = sorted(set().union(*map(columns_of, rules)))  # the columns that some rule compares
 
     # ---- what it is -------------------------------------------------------------------------------------------
@@ -145,6 +147,8 @@ class Space:
     def decode(self, X: ArrayLike) -> list[Config]:
         """Return the configuration of each row, active hyperparameters only."""
         X = self._rows(X)
+        if self._reals is not None:
+            return [Config(dict(zip(self.names, row, strict=True))) for row in self._reals.values(X)]
         active = self.active(X)
         values: list[list[Any]] = []
         for j, column in enumerate(self.columns):

@@ -14,6 +14,7 @@ from sklearn.svm import SVC, SVR
 from comitia.errors import ChoiceError
 from comitia.space import Config
 from comitia.spaces.learners import Recipe, choice, integer, log_real, space_of, standardised
+from comitia.spaces.quick_svm import QuickBuild, quick_ard, quick_rbf
 
 
 def _rbf_space(n_features: int | None) -> CS.ConfigurationSpace:
@@ -106,10 +107,12 @@ def build_ard(config: Config, random_state: int) -> Any:
     return make_pipeline(ColumnWidths(widths), SVC(C=config["C"], gamma=1.0, random_state=random_state))
 
 
+RBF, ARD = QuickBuild(build_rbf, quick_rbf), QuickBuild(build_ard, quick_ard)
+
 RECIPES = [
-    Recipe("svm-rbf", _rbf_space, build_rbf, "classification", "T3", "SVM, radial kernel: C and gamma."),
+    Recipe("svm-rbf", _rbf_space, RBF, "classification", "T3", "SVM, radial kernel: C and gamma."),
     Recipe("svm-kernels", _kernels_space, build_kernels, "classification", "T4", "SVM, four kernels."),
-    Recipe("svm", _svm_space, build_rbf, "classification", "L", "SVM, radial kernel, L's narrower ranges."),
+    Recipe("svm", _svm_space, RBF, "classification", "L", "SVM, radial kernel, L's narrower ranges."),
     Recipe("svr", _svr_space, build_svr, "regression", "L", "Support vector regression, radial kernel."),
-    Recipe("svm-ard", _ard_space, build_ard, "classification", "U", "SVM with one kernel width a column."),
+    Recipe("svm-ard", _ard_space, ARD, "classification", "U", "SVM with one kernel width a column."),
 ]
