@@ -106,8 +106,40 @@ def cost_of_goals() -> None:
         report(f"{name}: values at 200 trials x {n_rows} rows", float(np.mean(times[-20:])), 0.05 * trial_seconds)
 
 
+def cost_of_suggestions() -> None:
+    """Time what an iteration adds to a trial: values and the next point; models are better near some corner."""
+    n_trials, n_rows, n_classes, n_timed = 200, 2000, 3, 10
+    space, seeds, rng = get_space("sklearn-cash").space, Seeds(0), np.random.default_rng(0)
+    y = rng.integers(n_classes, size=n_rows)
+    for name in ("bayes", "committee", "bo-best", "eo-sqm"):
+        method = METHODS[name]
+        kept: dict[int, bytes] = {}
+        history = History(len(space), partial(load, kept), space=space)
+        history.truth = Truth(y.astype(np.int16), n_classes)
+        optimizer = method.optimizer(space)
+        times: list[float] = []
+        rows = list(space.sample(n_trials, rng))
+        while len(times) < n_timed:
+            if not rows:
+                began = time.process_time()
+                rows = [optimizer.ask(history, method.goal.values(history, seeds), 1, seeds)[0].x]
+                times.append(time.process_time() - began)
+            x = rows.pop()
+            trial = Trial(len(history), 0, tuple(x.tolist()), space.decode(x[None])[0])
+            history.append(trial)
+            p = rng.random((n_rows, n_classes), dtype=np.float32)
+            p[np.arange(n_rows), y] += 1.0 - float(((x - 0.3) ** 2).mean())
+            p /= p.sum(axis=1, keepdims=True)
+            codes = p.argmax(axis=1).astype(np.int16)
+            values = p if name == "committee" else codes
+            kept[trial.number] = Predictions(np.arange(n_rows), y * 0, values, (codes != y).astype(float)).to_bytes()
+            history.finish(Observation(trial, "ok", (float((codes != y).mean()),)))
+        report(f"{name}: values and suggestion at 200 trials x {n_rows} rows", float(np.median(times)), 0.02)
+
+
 if __name__ == "__main__":
     with threadpool_limits(1):
         score_a_pool()
         choose_greedily()
         cost_of_goals()
+        cost_of_suggestions()

@@ -26,6 +26,7 @@ from comitia.committees import GreedyCommittee
 from comitia.ensembles import Ensemble
 from comitia.ensembles.greedy import Greedy
 from comitia.errors import ChoiceError, NothingFound
+from comitia.goals import EnsembleLoss
 from comitia.methods import kept_by
 from comitia.optimizers import RandomSearch
 
@@ -75,6 +76,24 @@ def test_every_committee_is_a_function_of_the_record(name: str, tmp_path: Path) 
         assert parted.history.X.tolist() == whole.history.X.tolist()
         assert shares(parted) == shares(whole) == shares(parted.in_memory())
     assert sum(shares(whole).values()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("name", ["committee", "eo-sqm"])
+def test_a_goal_remembers_the_values_that_it_had(name: str) -> None:
+    """What it says now of the first trials is what it said when there were no others; failures count as the worst."""
+    method = METHODS[name]
+    assert isinstance(method.goal, EnsembleLoss)
+    study = Study(SPACE, name, seed=0)
+    then = {}
+    for n in range(1, 15):
+        if n == 6:
+            study.tell(study.ask(1)[0], error="it failed")
+        else:
+            study.run(evaluator_for(method), n_trials=n)
+        then[n] = method.goal.values(study.history, study.seeds)
+    for n, values in then.items():
+        assert np.array_equal(method.goal.first_values(study.history, n, study.seeds), values)
+    assert len({values[0] for values in then.values()}) > 2  # they did move
 
 
 @pytest.mark.parametrize("cv", [0.4, Reshuffled(KFold(3)), 2], ids=["hold-out", "reshuffled k-fold", "k-fold"])

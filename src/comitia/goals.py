@@ -55,6 +55,10 @@ class EnsembleLoss:
         """See `Goal`.  # (n_finished,)."""
         return _for_all(history, *committee_of(history, self._rules).losses(history), seeds)
 
+    def first_values(self, history: History, n: int, seeds: Seeds) -> NDArray[np.float64]:
+        """Return the values of the first n finished trials as they were before the others.  # (n,)."""
+        return _for_all(history, *committee_of(history, self._rules).losses(history, n), seeds)[:n]
+
 
 class BootstrapRisk:
     """The mean loss on one bootstrap of the validation rows, the next one for each trial (L Alg. 2).

@@ -154,7 +154,7 @@ BAYES = gaussian_process(
 EO_SQM, EO_C, EO_SIG = (SlotRules(loss) for loss in (SQUARED_MARGIN, C_BOUND, SIGMOID))
 POST = GreedyCommittee(Greedy(n_warm=3))
 FEW = Greedy(most_members=8)
-PROPER = SlotRules(LOG_LOSS, LOG_LOSS)
+PROPER = EnsembleLoss(SlotRules(LOG_LOSS, LOG_LOSS), wants_probabilities=True)
 PBIL_BINS = 256
 """P has a component for each value of an integer, 255 at most, and cuts reals into 10 to 1,000."""
 
@@ -347,9 +347,9 @@ METHODS: dict[str, Method] = {
         Method("bayes", BAYES, "Gaussian process that knows branches, with an offset for each; comitia's own default."),
         Method(
             "committee",
-            BAYES,
+            partial(BAYES, remembers=PROPER),
             "Ensemble optimisation on the log loss, a greedy committee of at most 8; comitia's own.",
-            goal=EnsembleLoss(PROPER, wants_probabilities=True),
+            goal=PROPER,
             selection=GreedyCommittee(FEW, wants_probabilities=True),
         ),
         Method(

@@ -82,16 +82,30 @@ class Committee:
             self._states.append(self._after(history, number))
             self._done.append(number)
 
-    def losses(self, history: History) -> tuple[NDArray[np.intp], Array]:
-        """Return the trials of the pool and the committee's loss with each in the slot whose turn it is (T line 5)."""
+    def losses(self, history: History, n: int | None = None) -> tuple[NDArray[np.intp], Array]:
+        """Return the trials of the pool and the committee's loss with each in the slot whose turn it is (T line 5).
+
+        With n, as it was when the first n trials had finished and the next was to be asked.
+        """
         form = form_for(history, self._rules.loss)
         if form is None:
             return np.empty(0, dtype=np.intp), np.empty(0)
         pool = pool_of(history, form)
-        if not len(pool):
-            return pool.numbers, np.empty(0)
-        turn = self._rules.turn(len(history), self.slots)
-        return pool.numbers, _rest(pool, form, self.slots, turn).losses_with(pool.answers)
+        following = len(history) if n is None else self._done[n - 1] + 1
+        slots = self.slots if n is None else self._states[n]
+        known = slice(None) if n is None else _up_to(pool.numbers, following - 1)
+        numbers = pool.numbers[known]
+        if not len(numbers):
+            return numbers, np.empty(0)
+        turn = self._rules.turn(following, slots)
+        return numbers, _rest(pool, form, slots, turn).losses_with(pool.answers[known])
+
+    def losses_in(self, history: History, slot: int) -> tuple[NDArray[np.intp], Array]:
+        """Return the trials of the pool and the committee's loss with each in this slot (T eq. 4.3)."""
+        form = form_for(history, self._rules.loss)
+        assert form is not None, "a committee has members only where predictions were kept"
+        pool = pool_of(history, form)
+        return pool.numbers, _rest(pool, form, self.slots, slot).losses_with(pool.answers)
 
     def _after(self, history: History, number: int) -> Slots:
         """Fill the slot of a trial with whom the committee is best off (T lines 11 and 12)."""
