@@ -36,6 +36,7 @@ PEERS: set[tuple[str, str]] = {
     ("optimizers", "selection"),
     ("ensembles", "committees"),
     ("selection", "committees"),
+    ("scoring", "committees"),
     ("trusted_types", "models"),
 }
 """(a, b): b may import its neighbour a."""

@@ -5,7 +5,9 @@ Where no predictions were kept they hand over the best trial.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +16,10 @@ from comitia.ensembles.agnostic import Bootstraps
 from comitia.ensembles.eo import SlotRules, committee_of
 from comitia.ensembles.greedy import Greedy, of_least
 from comitia.ensembles.losses import CommitteeLoss
-from comitia.ensembles.pool import form_for, nobody, pool_of
+from comitia.ensembles.pool import by_row, form_for, nobody, pool_of, whole_predictions
+from comitia.ensembles.predictor import of_most
 from comitia.history import History
+from comitia.scoring import RowLoss
 from comitia.seams import Member
 from comitia.seeds import Seeds
 from comitia.selection import Argmin
@@ -112,3 +116,32 @@ def weighted(history: History, numbers: NDArray[np.intp], counts: NDArray[np.int
     total = int(counts.sum())
     trials = [history.trial(int(numbers[i])) for i in order]
     return [Member(trial.config, int(counts[i]) / total, trial.number) for i, trial in zip(order, trials, strict=True)]
+
+
+def validation_loss(
+    history: History, members: Sequence[Member], loss: RowLoss, order: Sequence[int] | None = None
+) -> float:
+    """Return the loss of members together on the rows that each was judged on; NaN where predictions were not kept.
+
+    As for a trial it is the mean over folds; where members had other folds, over rows. Optimistic where members were
+    chosen by the same rows. `order` decides between classes, as in `Ensemble`.
+    """
+    truth = history.truth
+    found = [None if member.trial is None else whole_predictions(history, member.trial) for member in members]
+    kept = [predictions for predictions in found if predictions is not None]
+    if truth is None or len(kept) < len(found) or not kept:
+        return math.nan
+    rows, folds = kept[0].rows, kept[0].folds
+    values = [np.asarray(one.values) for one in kept]
+    if not all(np.array_equal(one.rows, rows) and np.array_equal(one.folds, folds) for one in kept):
+        values = [by_row(one.rows, some, truth.n_classes) for one, some in zip(kept, values, strict=True)]
+        rows, folds = np.unique(rows), np.zeros(len(values[0]), dtype=np.intp)
+        if not all(np.array_equal(np.unique(one.rows), rows) for one in kept):
+            return math.nan
+    if truth.n_classes:
+        values = [some if some.ndim == 2 else some[:, None] == np.arange(truth.n_classes) for some in values]
+    mean: NDArray[Any] = np.tensordot([member.weight for member in members], np.stack(values).astype(np.float64), 1)
+    predicted = of_most(mean, order) if truth.n_classes and not loss.needs_probabilities else mean
+    losses = loss.rows(truth.y[rows], predicted)
+    weights = np.ones(len(rows)) if truth.weights is None else truth.weights[rows]
+    return float(np.mean(np.bincount(folds, losses * weights) / np.bincount(folds, weights)))

@@ -181,7 +181,7 @@ class TableEvaluator:
                 if self._quick is not None and self._evaluate_quickly(trial.config, splits[fold], selection, progress):
                     continue
                 random_state = seeds.integer("learner", trial.root, repeat, fold)
-                with quiet(), _seeded_globals(seeds, trial.root, repeat, fold):
+                with quiet(), seeded_globals(seeds, trial.root, repeat, fold):
                     self._evaluate_split(trial.config, splits[fold], selection, random_state, progress)
 
     def _usable_quick(self) -> Quick | None:
@@ -268,7 +268,10 @@ class TableEvaluator:
                 "such as 'zero-one'"
             )
         p = np.zeros((_n_rows(X), len(self.classes)))
-        p[:, self._codes_of(np.asarray(model.classes_))] = probabilities_of(model, X)
+        if hasattr(model, "classes_"):
+            p[:, self._codes_of(np.asarray(model.classes_))] = probabilities_of(model, X)
+        else:  # a learner of the user's own
+            p[np.arange(len(p)), self._codes_of(np.asarray(model.predict(X)).reshape(-1))] = 1.0
         if not np.isfinite(p).all():
             raise ValueError("the learner predicted NaN or infinite probabilities")
         return p
@@ -353,7 +356,7 @@ class FunctionEvaluator:
         error = ""
         try:
             for repeat in range(self.n_fits(trial)):
-                with _seeded_globals(seeds, trial.root, trial.first_repeat + repeat):
+                with seeded_globals(seeds, trial.root, trial.first_repeat + repeat):
                     loss = float(self.function(trial.config))
                 if not math.isfinite(loss):
                     raise ValueError(f"the function must return a finite number, got {loss}")
@@ -520,7 +523,7 @@ _GLOBALS = _Globals()
 
 
 @contextlib.contextmanager
-def _seeded_globals(seeds: Seeds, *keys: int) -> Iterator[None]:
+def seeded_globals(seeds: Seeds, *keys: int) -> Iterator[None]:
     """Seed the global generators for a learner that has no `random_state`, and give them back as they were."""
     _GLOBALS.enter(seeds.integer("globals", *keys))
     try:

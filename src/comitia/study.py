@@ -171,11 +171,7 @@ class Study:
         copy = Study(self.space, self.method, seed=self.seeds.seed)
         trials = [self.history.trial(number) for number in range(len(self.history))]
         observations = self.history.observations()
-        keys = ["truth", *(f"predictions/{number}" for number in range(len(trials)))]
-        blobs = {key: self.store.get(key) for key in (keys if self.method.compares_rows else [])}
-        copy.store.append(
-            trials=trials, observations=observations, blobs={k: blob for k, blob in blobs.items() if blob is not None}
-        )
+        copy.store.append(trials=trials, observations=observations, blobs=self.kept())
         copy.history.truth = self.history.truth
         for trial in trials:
             copy.history.append(trial)
@@ -184,6 +180,13 @@ class Study:
         copy._n_batches, copy._waiting = self._n_batches, dict(self._waiting)
         copy.stop_reason = self.stop_reason
         return copy
+
+    def kept(self) -> dict[str, bytes]:
+        """Return what a method that compares rows needs beside the trials: predictions, and the truth."""
+        if not self.method.compares_rows:
+            return {}
+        keys = ["truth", *(f"predictions/{number}" for number in range(len(self.history)))]
+        return {key: blob for key in keys if (blob := self.store.get(key)) is not None}
 
     def close(self) -> None:
         """Write what is left and let go of the file."""
