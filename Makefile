@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 .PHONY: help install demo test lint types findings bench peer test-lowest clean
 
 help:
-	@echo "make demo         tune an SVM on a bundled dataset, about a minute"
+	@echo "make demo         search for a committee on a bundled dataset, about a minute"
 	@echo "make test         lint, types and tests: what CI runs"
 	@echo "make findings     the slow tests: statistics, long kill tests"
 	@echo "make bench        timings of the hot paths, as ratios (bench_time_limit.py, 7 minutes, by itself)"

@@ -13,6 +13,8 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import train_test_split
 
+from comitia import load
+
 FOLDER = Path("demo-output")
 SECONDS = sys.argv[1] if len(sys.argv) > 1 else "30"
 
@@ -46,4 +48,11 @@ comitia("predict", model, str(FOLDER / "new.csv"), output=FOLDER / "predictions.
 predicted = pd.read_csv(FOLDER / "predictions.csv")["prediction"]
 score = accuracy_score(test["target"], predicted)
 print(f"\nAccuracy on {len(test)} rows that were never used: {score:.3f}")
+
+clf = load(model)
+print(f"Its {len(clf.members_)} members:")
+for member in clf.members_:
+    settings = ", ".join(f"{name.split(':')[-1]}={value}" for name, value in (member.config or {}).items())
+    print(f"  weight {member.weight:.2f}: {settings}")
+print(f"Validation loss of the committee {-clf.validation_score_:.4f}, of the best single model {-clf.best_score_:.4f}")
 print(f"The model is in {model}; load it with comitia.load({model!r}).")

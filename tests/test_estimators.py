@@ -125,7 +125,7 @@ class TestInsideScikitLearn:
 
     @pytest.mark.parametrize(("refit", "n_members"), [("full", 1), ("folds", 3), (False, 1)])
     def test_refit(self, refit: Any, n_members: int) -> None:
-        model = quick(refit=refit, cv=3).fit(*IRIS)
+        model = quick(refit=refit, cv=3, method="bayes").fit(*IRIS)
         assert len(model.members_) == n_members
         assert model.score(*IRIS) > 0.9
 

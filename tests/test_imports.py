@@ -18,7 +18,7 @@ LAYERS = [
     ["space"],
     ["history"],
     ["seams"],
-    ["holdout", "resampling", "scoring", "goals", "optimizers", "selection", "ensembles"],
+    ["holdout", "resampling", "scoring", "goals", "optimizers", "selection", "ensembles", "committees"],
     ["evaluation", "execution", "store", "tables", "targets"],
     ["methods", "spaces", "progress"],
     ["loop"],
@@ -34,6 +34,9 @@ PEERS: set[tuple[str, str]] = {
     ("ensembles", "selection"),
     ("goals", "selection"),
     ("optimizers", "selection"),
+    ("ensembles", "committees"),
+    ("selection", "committees"),
+    ("scoring", "committees"),
     ("trusted_types", "models"),
 }
 """(a, b): b may import its neighbour a."""

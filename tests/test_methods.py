@@ -83,7 +83,8 @@ def test_a_method_that_sets_rows_aside_needs_an_evaluator_that_does() -> None:
 )
 def test_comparing_rows_needs_the_same_rows(resampling: Any, clashes: bool) -> None:
     method = Method("by-row", RandomSearch, "compares rows", selection=ByRow())
-    evaluator = TableEvaluator(get_space("svm-rbf").build, np.ones((40, 2)), np.arange(40) % 2, cv=resampling)
+    y = np.arange(40) % 2
+    evaluator = TableEvaluator(get_space("svm-rbf").build, np.ones((40, 2)), y, cv=resampling, keep="predictions")
     study = Study("svm-rbf", method, seed=0)
     if clashes:
         with pytest.raises(ChoiceError, match="k-fold"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -58,7 +59,7 @@ def fit(
     groups: Annotated[str | None, typer.Option(help="Column whose rows stay together in every split.")] = None,
     weights: Annotated[str | None, typer.Option(help="Column with the weight of each row.")] = None,
     time_column: Annotated[str | None, typer.Option(help="Column to sort by; splits then respect time.")] = None,
-    method: Annotated[str, typer.Option(help="A row of `comitia methods`.")] = "sobol",
+    method: Annotated[str | None, typer.Option(help="A row of `comitia methods`; committee if not given.")] = None,
     preset: Annotated[Preset, typer.Option(help="How much care to take.")] = Preset.balanced,
     include: Annotated[list[str] | None, typer.Option(help="A learner to search; may be repeated.")] = None,
     exclude: Annotated[list[str] | None, typer.Option(help="A learner to leave out; may be repeated.")] = None,
@@ -169,12 +170,15 @@ app.add_typer(bench_app, name="bench")
 
 
 def _print_summary(estimator: Any, output: Path) -> None:
-    best = estimator.study_.history.best
+    best, together = estimator.study_.history.best, estimator.validation_score_
     print(f"{estimator.study_.history.n_finished} trials, model saved in {output}")
     for member in estimator.members_:
         what = "predicts the same for every row" if member.config is None else json.dumps(dict(member.config))
         print(f"  weight {member.weight:.2f}: {what}")
-    if best is not None:
+    if len(estimator.members_) > 1 and not math.isnan(together):
+        print(f"Validation loss {-together:.4g} of the committee, {best.loss:.4g} of the best single model:")
+        print("both were chosen by the rows that judge them, so they are optimistic")
+    elif best is not None:
         print(f"Best validation loss {best.loss:.4g}: the smallest of many, so optimistic")
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,15 +19,17 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.utils.validation import check_is_fitted
 
 from comitia.budget import Budget, Meter
+from comitia.committees import validation_loss
 from comitia.ensembles import Ensemble
 from comitia.errors import ChoiceError, ComitiaWarning, ModelError, TableError
 from comitia.evaluation import SELECTION_SPLIT, TableEvaluator
 from comitia.execution import Serial, Workers
-from comitia.methods import get_method
+from comitia.methods import METHODS, Method, get_method, kept_by
 from comitia.models import is_plain, read_folder, read_study, write_folder
-from comitia.refit import OVERHEAD_SECONDS, LeaveTimeToRefit, Refit, candidates
+from comitia.refit import FittedMember, LeaveTimeToRefit, fit_again
+from comitia.resampling import make_resampling
 from comitia.scoring import Scorer, Task, make_loss
-from comitia.seams import Member, Split
+from comitia.seams import Member
 from comitia.seeds import seed_of
 from comitia.space import Config
 from comitia.spaces.default import DefaultSpace, default_space
@@ -38,10 +40,15 @@ from comitia.targets import checked_labels, checked_numbers
 if TYPE_CHECKING:
     import pandas as pd
 
+log = logging.getLogger("comitia")
+
 SEARCH_SHARE = 0.8
 """Share of the time limit after which no search goes on: the rest is for the refit."""
 MANY_ROWS = 20_000
 """From here on three folds instead of five: the estimate is good enough, the time is not."""
+ROW_LOSS_OF = {"accuracy": "zero-one", "neg_log_loss": "log-loss", "neg_mean_squared_error": "squared-error"}
+COMMITTEE_SCORINGS = frozenset((*ROW_LOSS_OF, *ROW_LOSS_OF.values(), "neg_root_mean_squared_error", "r2"))
+"""What a committee that is chosen by log loss or squared error is good at."""
 TRIAL_SHARE = 0.4
 """Share of the time limit after which a trial is killed, unless the user says otherwise."""
 
@@ -50,15 +57,8 @@ class FallbackWarning(ComitiaWarning):
     """Nothing better than predicting the most frequent class, or the mean, could be fitted in the budget."""
 
 
-@dataclass(frozen=True)
-class FittedMember:
-    """One voter of what was returned."""
-
-    config: Config | None
-    """None for the fallback, which has no configuration."""
-    weight: float
-    pipeline: Any
-    trial: int | None
+class DroppedWarning(ComitiaWarning):
+    """A member of the committee could not be fitted again, and the others do without it."""
 
 
 class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
@@ -72,7 +72,7 @@ class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
         *,
         time_limit: float | None = None,
         n_trials: int | None = None,
-        method: str = "sobol",
+        method: str | Method | None = None,
         scoring: Any = None,
         cv: Any = None,
         include: Sequence[Any] | None = None,
@@ -145,7 +145,7 @@ class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
         default = default_space(
             self.cleaner_.columns_, self._task, table.shape[0], include=self.include, exclude=self.exclude
         )
-        method = get_method(self.method)
+        method = self._method(cv, groups is not None)
         evaluator = TableEvaluator(
             default.build,
             table,
@@ -156,9 +156,10 @@ class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
             reshuffled=method.is_reshuffled,
             groups=groups,
             sample_weight=sample_weight,
+            keep=kept_by(method, self._loss()),
             selection_split=SELECTION_SPLIT if method.has_selection_split else None,
         )
-        self.study_ = self._search(default, evaluator, meter)
+        self.study_ = self._search(default, method, evaluator, meter)
         self._refit(evaluator, fallback, meter)
         return self
 
@@ -168,12 +169,37 @@ class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
             raise ChoiceError(f"The 'refit' parameter must be 'full', 'folds' or False. Got {self.refit!r} instead.")
         make_loss(self._loss())
         Budget(self.time_limit, self.n_trials)
-        get_method(self.method)
+        if self.method is not None:
+            get_method(self.method)
         default_space(Columns(1), self._task, 1, include=self.include, exclude=self.exclude)
         Workers(self.n_jobs, trial_time_limit=self.trial_time_limit, trial_memory_limit=self.trial_memory_limit)
 
     def _loss(self) -> Any:
         return self._default_scoring if self.scoring is None else self.scoring
+
+    def _method(self, cv: Any, is_grouped: bool) -> Method:
+        """Return the user's method; if there is none a committee, or a single model where none can be chosen."""
+        if self.method is not None:
+            return get_method(self.method)
+        method = METHODS["committee"]
+        if (scoring := self._scoring_name()) not in COMMITTEE_SCORINGS:
+            log.info("bayes instead of a committee, which cannot be chosen by %s", scoring)
+            return METHODS["bayes"]
+        try:
+            is_classes = self._task == "classification"
+            method.check_resampling(make_resampling(cv, stratify=is_classes, grouped=is_grouped, reshuffled=False))
+        except ChoiceError as error:
+            log.info("bayes instead of a committee: %s", error)
+            return METHODS["bayes"]
+        return method
+
+    def _scoring_name(self) -> str:
+        """Return the name of a loss, or of a scorer of scikit-learn's; a function of the user's has none."""
+        scoring = self._loss()
+        if isinstance(scoring, str):
+            return scoring.lower()
+        loss = make_loss(scoring)
+        return "a function" if isinstance(loss, Scorer) else loss.name
 
     def _remember_names(self, X: Any) -> None:
         if hasattr(self, "feature_names_in_"):
@@ -188,7 +214,7 @@ class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
         n = len(target) if groups is None else len(np.unique(np.asarray(groups)))
         if self._task == "classification":
             n = min(n, int(np.bincount(target).max()))
-        if get_method(self.method).has_selection_split:
+        if self.method is not None and get_method(self.method).has_selection_split:
             n -= math.ceil(SELECTION_SPLIT * n)
         if n < 2:
             raise TableError(
@@ -218,8 +244,8 @@ class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
         model = DummyClassifier(strategy="prior") if self._task == "classification" else DummyRegressor()
         return model.fit(np.zeros((table.shape[0], 1)), target)
 
-    def _search(self, default: DefaultSpace, evaluator: TableEvaluator, meter: Meter) -> Study:
-        study = Study(default.space, self.method, seed=seed_of(self.random_state), storage=self.storage)
+    def _search(self, default: DefaultSpace, method: Method, evaluator: TableEvaluator, meter: Meter) -> Study:
+        study = Study(default.space, method, seed=seed_of(self.random_state), storage=self.storage)
         if not len(study.history):
             for config in default.first:
                 study.enqueue(config)
@@ -257,16 +283,10 @@ class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
         del self._pool
 
     def _refit(self, evaluator: TableEvaluator, fallback: Any, meter: Meter) -> None:
-        """Fit the members again within what is left of the time; on a failure try the next best trials."""
+        """Fit the members again within what is left of the time, and make one predictor of them."""
         n_classes = None if evaluator.classes is None else len(evaluator.classes)
         try:
-            task = Refit(evaluator, self.study_.seeds.integer("refit"))
-            for members in candidates(self.study_):
-                fitted = self._fit_members(task, members, meter)
-                if fitted:
-                    break
-            else:
-                fitted = []
+            fitted, errors = fit_again(self.study_, evaluator, self.refit, self._pool, meter)
         finally:
             self._close()
         if not fitted:
@@ -278,42 +298,39 @@ class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
                 stacklevel=3,
             )
             fitted = [FittedMember(None, 1.0, fallback, None)]
+        elif errors:
+            warnings.warn(
+                f"{len(errors)} of the models that were to be returned could not be fitted on all rows and were left "
+                f"out. The first failure was: {errors[0]}",
+                DroppedWarning,
+                stacklevel=3,
+            )
         self.members_ = fitted
-        total = sum(member.weight for member in fitted)
-        self.ensemble_ = Ensemble([m.pipeline for m in fitted], [m.weight / total for m in fitted], n_classes)
+        # which class wins a tie is drawn once, so that no class is favoured by its name
+        order = None if n_classes is None else self.study_.seeds("ties").permutation(n_classes).tolist()
+        is_vote = evaluator.keep == "predictions"
+        self.ensemble_ = Ensemble([m.pipeline for m in fitted], [m.weight for m in fitted], n_classes, is_vote, order)
+        self.validation_score_ = self._validation_score(evaluator, order)
+
+    def _validation_score(self, evaluator: TableEvaluator, order: list[int] | None) -> float:
+        """Return the score of the members together on the rows that each was judged on."""
+        weights: dict[int, float] = {}
+        for member in self.members_:
+            if member.trial is not None:
+                weights[member.trial] = weights.get(member.trial, 0.0) + member.weight
+        history = self.study_.history
+        if len(weights) == 1:
+            return -float(history.losses[next(iter(weights))])
+        name = self._scoring_name()
+        loss = make_loss(ROW_LOSS_OF.get(name, evaluator.loss))
+        if isinstance(loss, Scorer) or not weights:
+            return math.nan
+        members = [Member(history.trial(number).config, weight, number) for number, weight in weights.items()]
+        return (name == "accuracy") - validation_loss(history, members, loss, order)
 
     def _why(self) -> str:
         errors = [o.error for o in self.study_.history.observations() if o.error]
         return f"The first failure was: {errors[0]}." if errors else "No trial had ended."
-
-    def _fit_members(self, task: Refit, members: Sequence[Member], meter: Meter) -> list[FittedMember]:
-        fitted = []
-        for member in members:
-            for rows in self._rows_to_fit(task.evaluator, member):
-                model = self._fit_one(task, member.config, rows, meter)
-                if model is not None:
-                    fitted.append(FittedMember(member.config, member.weight, model, member.trial))
-        return fitted
-
-    def _rows_to_fit(self, evaluator: TableEvaluator, member: Member) -> list[NDArray[np.intp]]:
-        if self.refit == "full":
-            return [np.arange(len(evaluator.y))]
-        number = member.trial or 0
-        splits: list[Split] = evaluator.splits(number, 0, self.study_.seeds)
-        return [train for train, _ in (splits if self.refit == "folds" else splits[:1])]
-
-    def _fit_one(self, task: Refit, config: Config, rows: NDArray[np.intp], meter: Meter) -> Any:
-        """Fit in the pool, so that it can be killed; None if it fails or takes too long."""
-        seconds = meter.seconds_left - OVERHEAD_SECONDS
-        if seconds <= 0:
-            return None
-        future = self._pool.submit(task, config, rows)
-        try:
-            return future.result(timeout=None if np.isinf(seconds) else seconds)
-        except Exception:  # a time-out, a crash, or the learner's own error: there are other candidates
-            if isinstance(self._pool, Workers):
-                self._pool.abandon([future])
-            return None
 
     # ---- predicting -----------------------------------------------------------------------------------------------
 
@@ -386,6 +403,7 @@ class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
             "classes": getattr(self, "classes_", None),
             "feature_names": list(getattr(self, "feature_names_in_", [])),
             "members": members,
+            "validation_score": self.validation_score_,
         }
         write_folder(Path(path), content, self.study_)
 
@@ -440,8 +458,10 @@ class AutoClassifier(ClassifierMixin, _Auto):  # type: ignore[misc]
         Seconds for everything, the refit included. With neither this nor `n_trials`, 60.
     n_trials : int, optional
         Number of configurations to try.
-    method : str
-        A row of the registry: `comitia.METHODS`.
+    method : str or Method, optional
+        A row of the registry: `comitia.METHODS`. If not given "committee", which returns up to eight models with
+        weights. Where none can be chosen it is "bayes", which returns the best one: with a `scoring` that is not an
+        error, log loss or squared error, or a `cv` that judges each trial on other rows.
     scoring : str or callable, default "zero-one"
         A loss of comitia's ("zero-one", "log-loss") or a scikit-learn scorer. "log-loss" fails for learners without
         probabilities, such as "svm".
@@ -452,7 +472,8 @@ class AutoClassifier(ClassifierMixin, _Auto):  # type: ignore[misc]
     exclude : list of str
         Learners to leave out.
     refit : {"full", "folds", False}
-        Refit on all rows, on the training part of each fold (their average predicts), or on the first one's.
+        Refit each member on all rows, on the training part of each fold (their average predicts), or on the first
+        one's. Members that fail or are not ready in time are left out, the lightest first.
     n_jobs : int
         Worker processes.
     executor : concurrent.futures.Executor, optional
@@ -466,6 +487,15 @@ class AutoClassifier(ClassifierMixin, _Auto):  # type: ignore[misc]
     verbose : int
         Show a progress bar if not 0.
     random_state : int, optional
+
+    Attributes
+    ----------
+    members_ : list of FittedMember
+        What votes or is averaged: `config`, `weight`, `pipeline` (fitted; it takes the cleaned table), `trial`.
+    validation_score_ : float
+        Score of the members together on the rows that each was judged on, in scikit-learn's sign: `best_score_` is
+        that of the best single model. Both are optimistic. NaN where `scoring` cannot be told from kept predictions.
+    study_ : Study
 
     Examples
     --------
@@ -584,6 +614,7 @@ def load(path: str | Path, *, trusted: Sequence[str] = ()) -> Any:
         )
         for member, model in zip(content["members"], content["ensemble"].models, strict=True)
     ]
+    estimator.validation_score_ = content["validation_score"]
     if content["classes"] is not None:
         estimator.classes_ = content["classes"]
     if content["feature_names"]:

@@ -22,8 +22,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import has_fit_parameter
 
+from comitia.ensembles.predictor import probabilities_of
 from comitia.errors import ChoiceError
-from comitia.history import Observation, Predictions, Status, Trial
+from comitia.history import Observation, Predictions, Status, Trial, Truth
 from comitia.quiet import quiet
 from comitia.resampling import carve_selection, check_can_be_carved, make_resampling
 from comitia.scoring import Scorer, Task, make_loss, make_scorer
@@ -180,7 +181,7 @@ class TableEvaluator:
                 if self._quick is not None and self._evaluate_quickly(trial.config, splits[fold], selection, progress):
                     continue
                 random_state = seeds.integer("learner", trial.root, repeat, fold)
-                with quiet(), _seeded_globals(seeds, trial.root, repeat, fold):
+                with quiet(), seeded_globals(seeds, trial.root, repeat, fold):
                     self._evaluate_split(trial.config, splits[fold], selection, random_state, progress)
 
     def _usable_quick(self) -> Quick | None:
@@ -203,7 +204,9 @@ class TableEvaluator:
         assert not isinstance(self.loss, Scorer)
         train, test = split
         asked = test if selection is None else np.concatenate([test, selection])
+        began = time.perf_counter()
         answers = self._quick(config, self.X.take(train, 0), self._numbers.take(train), self.X.take(asked, 0))
+        seconds = time.perf_counter() - began  # of the fit too, which nobody can tell apart here
         if answers is None:
             return False
         progress.n_fits += 1
@@ -213,7 +216,8 @@ class TableEvaluator:
             progress.selection_losses.append(float(np.add.reduce(aside) / len(aside)))
         if self.keep != "nothing":
             codes = _compact(answers.astype(np.intp))
-            progress.keep(test, codes[: len(test)], row_losses, None if selection is None else codes[len(test) :])
+            chosen = None if selection is None else codes[len(test) :]
+            progress.keep(test, codes[: len(test)], row_losses, chosen, seconds)
         progress.losses.append(float(np.add.reduce(row_losses) / len(row_losses)))
         return True
 
@@ -239,13 +243,18 @@ class TableEvaluator:
         if self.keep != "nothing":
             wants = self.keep == "probabilities" and self.task == "classification"
             chosen = None if aside is None else _compact(aside.answer(wants))
-            progress.keep(test, _compact(judged.answer(wants)), judged.row_losses, chosen)
+            kept = _compact(judged.answer(wants))
+            progress.keep(test, kept, judged.row_losses, chosen, judged.seconds[wants])
         progress.losses.append(loss)
         for name, score in scores.items():
             progress.metrics[name].append(score)
 
     def answer(self, model: Any, X: Any, probabilities: bool) -> NDArray[Any]:
-        """Return class codes, class probabilities over all the study's classes, or numbers."""
+        """Return class codes, class probabilities over all the study's classes, or numbers.
+
+        Where the loss itself needs no probabilities, a learner without any gives its margins or votes in their place,
+        as `Ensemble` does.
+        """
         if self.classes is None:
             predicted = np.asarray(model.predict(X), dtype=np.float64).reshape(-1)
             if not np.isfinite(predicted).all():
@@ -253,13 +262,16 @@ class TableEvaluator:
             return predicted
         if not probabilities:
             return self._codes_of(np.asarray(model.predict(X)).reshape(-1))
-        if not hasattr(model, "predict_proba"):
+        if getattr(self.loss, "needs_probabilities", False) and not hasattr(model, "predict_proba"):
             raise TypeError(
-                f"{type(model).__name__} has no predict_proba, which {self.loss.name!r} and "
-                "keep='probabilities' need; use a loss on classes such as 'zero-one'"
+                f"{type(model).__name__} has no predict_proba, which {self.loss.name!r} needs; use a loss on classes "
+                "such as 'zero-one'"
             )
         p = np.zeros((_n_rows(X), len(self.classes)))
-        p[:, self._codes_of(np.asarray(model.classes_))] = model.predict_proba(X)
+        if hasattr(model, "classes_"):
+            p[:, self._codes_of(np.asarray(model.classes_))] = probabilities_of(model, X)
+        else:  # a learner of the user's own
+            p[np.arange(len(p)), self._codes_of(np.asarray(model.predict(X)).reshape(-1))] = 1.0
         if not np.isfinite(p).all():
             raise ValueError("the learner predicted NaN or infinite probabilities")
         return p
@@ -280,6 +292,12 @@ class TableEvaluator:
 
         judged = (self.y, self.groups, self.sample_weight, self.resampling, self.loss.name, self.selection_split)
         return str(joblib.hash((self.X, *judged)))
+
+    def truth(self) -> Truth:
+        """Return what the rows of the table truly are: goals and selections that compare rows need it."""
+        if self.codes is None or self.classes is None:
+            return Truth(self.y.astype(np.float64), 0, self.sample_weight)
+        return Truth(_compact(self.codes), len(self.classes), self.sample_weight)
 
     def _weight(self, rows: NDArray[np.intp]) -> NDArray[np.float64] | None:
         return None if self.sample_weight is None else self.sample_weight[rows]
@@ -323,6 +341,8 @@ class FunctionEvaluator:
     generators of `random` or `numpy.random` draws the same numbers for the same trial.
     """
 
+    keep: Keep = "nothing"
+
     def __init__(self, function: Callable[[Config], float]) -> None:
         if not callable(function):
             raise ChoiceError(f"A black box must be a function of a configuration. Got {function!r} instead.")
@@ -336,7 +356,7 @@ class FunctionEvaluator:
         error = ""
         try:
             for repeat in range(self.n_fits(trial)):
-                with _seeded_globals(seeds, trial.root, trial.first_repeat + repeat):
+                with seeded_globals(seeds, trial.root, trial.first_repeat + repeat):
                     loss = float(self.function(trial.config))
                 if not math.isfinite(loss):
                     raise ValueError(f"the function must return a finite number, got {loss}")
@@ -363,6 +383,8 @@ class _Judged:
     row_losses: NDArray[np.float64] | None = None
     answers: dict[bool, NDArray[Any]] = field(default_factory=dict)
     """By whether they are probabilities."""
+    seconds: dict[bool, float] = field(default_factory=dict)
+    """What each kind of answer took."""
 
     def __post_init__(self) -> None:
         self.X = take(self.evaluator.X, self.rows)
@@ -370,7 +392,9 @@ class _Judged:
     def answer(self, probabilities: bool) -> NDArray[Any]:
         """See `TableEvaluator.answer`."""
         if probabilities not in self.answers:
+            began = time.perf_counter()
             self.answers[probabilities] = self.evaluator.answer(self.model, self.X, probabilities)
+            self.seconds[probabilities] = time.perf_counter() - began
         return self.answers[probabilities]
 
     def loss(self) -> float:
@@ -409,17 +433,18 @@ class _Progress:
     where: str = ""
     kept: list[tuple[Any, ...]] = field(default_factory=list)
 
-    def keep(self, rows: Any, values: Any, row_losses: Any, selection: Any) -> None:
-        self.kept.append((rows, np.full(len(rows), len(self.kept)), values, row_losses, selection))
+    def keep(self, rows: Any, values: Any, row_losses: Any, selection: Any, seconds: float) -> None:
+        self.kept.append((rows, np.full(len(rows), len(self.kept)), values, row_losses, selection, seconds))
 
     def predictions(self) -> Predictions:
-        rows, folds, values, losses, selection = zip(*self.kept, strict=True)
+        rows, folds, values, losses, selection, seconds = zip(*self.kept, strict=True)
         return Predictions(
             np.concatenate(rows),
             np.concatenate(folds),
             np.concatenate(values),
             None if losses[0] is None else np.concatenate(losses),
             None if selection[0] is None else np.stack(selection),
+            np.array(seconds),
         )
 
 
@@ -498,7 +523,7 @@ _GLOBALS = _Globals()
 
 
 @contextlib.contextmanager
-def _seeded_globals(seeds: Seeds, *keys: int) -> Iterator[None]:
+def seeded_globals(seeds: Seeds, *keys: int) -> Iterator[None]:
     """Seed the global generators for a learner that has no `random_state`, and give them back as they were."""
     _GLOBALS.enter(seeds.integer("globals", *keys))
     try:

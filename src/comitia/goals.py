@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from comitia.ensembles.agnostic import Bootstraps
+from comitia.ensembles.eo import SlotRules, committee_of
 from comitia.history import History
 from comitia.seeds import Seeds
 
@@ -27,3 +29,64 @@ class MeanLoss:
         if has_failed.any():
             values[has_failed] = ALL_FAILED if has_failed.all() else np.nanmax(values)
         return values
+
+
+class EnsembleLoss:
+    """The loss of the committee with this trial's model in the slot whose turn it is (T Alg. 4.1, eq. 4.3).
+
+    While no predictions are kept it is the mean loss; afterwards a trial without any is as bad as the worst.
+
+    Parameters
+    ----------
+    rules : SlotRules
+        The loss, and how slots are filled.
+    wants_probabilities : bool
+        Keep class probabilities instead of classes.
+    """
+
+    moves = True
+    compares_rows = True
+
+    def __init__(self, rules: SlotRules, *, wants_probabilities: bool = False) -> None:
+        self._rules = rules
+        self.wants_probabilities = wants_probabilities
+
+    def values(self, history: History, seeds: Seeds) -> NDArray[np.float64]:
+        """See `Goal`.  # (n_finished,)."""
+        return _for_all(history, *committee_of(history, self._rules).losses(history), seeds)
+
+    def first_values(self, history: History, n: int, seeds: Seeds) -> NDArray[np.float64]:
+        """Return the values of the first n finished trials as they were before the others.  # (n,)."""
+        return _for_all(history, *committee_of(history, self._rules).losses(history, n), seeds)[:n]
+
+
+class BootstrapRisk:
+    """The mean loss on one bootstrap of the validation rows, the next one for each trial (L Alg. 2).
+
+    While no losses by row are kept it is the mean loss; afterwards a trial without any is as bad as the worst.
+    """
+
+    moves = True
+    compares_rows = True
+
+    def __init__(self, bootstraps: Bootstraps = Bootstraps()) -> None:  # noqa: B008 - frozen
+        self._bootstraps = bootstraps
+
+    def values(self, history: History, seeds: Seeds) -> NDArray[np.float64]:
+        """See `Goal`.  # (n_finished,)."""
+        pool = self._bootstraps.pool(history)
+        risks = np.empty(0)
+        if len(pool):
+            risks = self._bootstraps.risks(pool, [self._bootstraps.turn(len(history))], seeds)[:, 0]
+        return _for_all(history, pool.numbers, risks, seeds)
+
+
+def _for_all(
+    history: History, numbers: NDArray[np.intp], losses: NDArray[np.float64], seeds: Seeds
+) -> NDArray[np.float64]:
+    """Turn the losses of some trials into values of all that are finished."""
+    if not len(numbers):
+        return MeanLoss().values(history, seeds)
+    values = np.full(len(history), losses.max())
+    values[numbers] = losses
+    return values[history.is_finished]

@@ -1,4 +1,4 @@
-"""What was asked and what came of it: `Trial`, `Observation`, `Predictions` and their `History`.
+"""What was asked and what came of it: `Trial`, `Observation`, `Predictions`, `Truth` and their `History`.
 
 The history is the whole state of a search. Optimizers, goals and selections read it; only the study adds to it, and
 adding costs the same at trial 100 and at trial 100,000.
@@ -10,7 +10,7 @@ import io
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,22 +112,51 @@ class Predictions:
     selection: NDArray[np.generic] | None = None
     """What each fold's model said about the selection split.  # (n_models, n_selection, ...)"""
 
+    seconds: NDArray[np.float64] | None = None
+    """How long each split's answers took.  # (n_splits,)"""
+
     def to_bytes(self) -> bytes:
         """Write as NumPy's own archive format, without pickles."""
-        arrays = {"rows": self.rows, "folds": self.folds, "values": self.values}
-        if self.losses is not None:
-            arrays["losses"] = self.losses
-        if self.selection is not None:
-            arrays["selection"] = self.selection
-        buffer = io.BytesIO()
-        np.savez(buffer, **arrays)  # type: ignore[arg-type]
-        return buffer.getvalue()
+        return _archive(self)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Predictions:
         """Read what `to_bytes` wrote."""
-        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-            return cls(**{name: arrays[name] for name in arrays.files})
+        return cls(**_arrays(data))
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What the rows of the user's table truly are: with it, predictions become votes and losses."""
+
+    y: NDArray[np.generic]
+    """Class codes or numbers.  # (n_rows,)"""
+    n_classes: int
+    """0 for numbers."""
+    weights: NDArray[np.float64] | None = None
+    """How much each row counts; all alike if None.  # (n_rows,)"""
+
+    def to_bytes(self) -> bytes:
+        """Write as NumPy's own archive format, without pickles."""
+        return _archive(self)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Truth:
+        """Read what `to_bytes` wrote."""
+        arrays = _arrays(data)
+        return cls(arrays["y"], int(arrays["n_classes"]), arrays.get("weights"))
+
+
+def _archive(record: Predictions | Truth) -> bytes:
+    arrays = {name: np.asarray(array) for name, array in vars(record).items() if array is not None}
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]
+    return buffer.getvalue()
+
+
+def _arrays(data: bytes) -> dict[str, Any]:
+    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+        return {name: arrays[name] for name in arrays.files}
 
 
 class History:
@@ -141,6 +170,11 @@ class History:
         Fetches the predictions of one trial by its number; None where none were kept.
     space : Space, optional
         What was searched, for selections that hand over configurations which were never tried.
+
+    Attributes
+    ----------
+    truth : Truth or None
+        What the rows that predictions speak of truly are; set by the study.
     """
 
     def __init__(
@@ -152,6 +186,7 @@ class History:
     ) -> None:
         self._load = load
         self.space = space
+        self.truth: Truth | None = None
         self._trials: list[Trial] = []
         self._observations: dict[int, Observation] = {}
         self._pending: dict[int, Trial] = {}

@@ -11,8 +11,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from comitia.committees import AgnosticBayes, GreedyCommittee, SlotCommittee
+from comitia.ensembles.eo import SlotRules
+from comitia.ensembles.greedy import Greedy
+from comitia.ensembles.losses import C_BOUND, LOG_LOSS, SIGMOID, SQUARED_MARGIN
 from comitia.errors import ChoiceError, UnknownName
-from comitia.goals import MeanLoss
+from comitia.evaluation import Keep
+from comitia.goals import BootstrapRisk, EnsembleLoss, MeanLoss
 from comitia.gp.acquisition import augmented_improvement
 from comitia.gp.kernels import Laplace
 from comitia.gp.outputs import clipped
@@ -25,6 +30,7 @@ from comitia.optimizers.maximise import Gradients, LocalSearch, Perturbations, R
 from comitia.optimizers.mondrian import MondrianProcess
 from comitia.optimizers.process import GaussianProcess
 from comitia.optimizers.uh_cmaes import UncertaintyHandling
+from comitia.scoring import make_loss
 from comitia.seams import Goal, Optimizer, Resampling, Selection
 from comitia.selection import (
     Argmin,
@@ -80,6 +86,11 @@ class Method:
                 "has_selection_split=False. Set it to True, or use the selection Argmin."
             )
 
+    @property
+    def compares_rows(self) -> bool:
+        """Whether it compares trials row by row, so that predictions must be kept."""
+        return self.goal.compares_rows or self.selection.compares_rows
+
     def check_resampling(self, resampling: Resampling) -> None:
         """Refuse a resampling under which the method's trials cannot be compared."""
         compares = [choice for choice in (self.goal, self.selection) if choice.compares_rows]
@@ -98,6 +109,14 @@ class Method:
                 "sets none aside. Use TableEvaluator(..., selection_split=0.2), or for a function a method without "
                 "'-sel', '-pv', '-bw' or '-gv'."
             )
+
+
+def kept_by(method: Method, loss: Any) -> Keep:
+    """Tell what must be kept of the models' answers for a method to work."""
+    if not method.compares_rows:
+        return "nothing"
+    wants = any(getattr(choice, "wants_probabilities", False) for choice in (method.goal, method.selection))
+    return "probabilities" if wants or getattr(make_loss(loss), "needs_probabilities", False) else "predictions"
 
 
 def _unwrapped(choice: object) -> object:
@@ -119,6 +138,7 @@ def gaussian_process(maximiser: Maximiser, **options: Any) -> partial[Bayes]:
 
 SLICES = gaussian_process(Gradients())
 MATERN_LS = gaussian_process(LocalSearch())
+MAP = gaussian_process(Gradients(), n_samples=0)
 BAYES = gaussian_process(
     Perturbations(),
     view="branches",
@@ -131,6 +151,10 @@ BAYES = gaussian_process(
 )
 """Each choice measured on `benchmarks/synthetic.py`; docs/bayesian-optimisation.md has the numbers."""
 
+EO_SQM, EO_C, EO_SIG = (SlotRules(loss) for loss in (SQUARED_MARGIN, C_BOUND, SIGMOID))
+POST = GreedyCommittee(Greedy(n_warm=3))
+FEW = Greedy(most_members=8)
+PROPER = EnsembleLoss(SlotRules(LOG_LOSS, LOG_LOSS), wants_probabilities=True)
 PBIL_BINS = 256
 """P has a component for each value of an integer, 255 at most; reals of `ensembles` say how many they have there."""
 
@@ -282,7 +306,52 @@ METHODS: dict[str, Method] = {
             uncertainty=UncertaintyHandling(),
         ),
         Method("bo-best", MATERN_LS, "`gp-matern-ls`, as chapter 4 calls it.", spelling="BO-best", paper="T4"),
+        Method("bo-post", MATERN_LS, "`bo-best`, a greedy committee of its trials.", selection=POST, paper="T4"),
+        Method("rs-post", RandomSearch, "`rs`, a greedy committee of its trials.", selection=POST, paper="T4"),
+        Method(
+            "eo-sqm",
+            MATERN_LS,
+            "Ensemble optimisation: what each trial would add to a committee of 12; squared margin.",
+            goal=EnsembleLoss(EO_SQM),
+            selection=SlotCommittee(EO_SQM),
+            spelling="EO-sqm",
+            paper="T4",
+        ),
+        Method(
+            "eo-c",
+            MATERN_LS,
+            "The same with the C-bound.",
+            goal=EnsembleLoss(EO_C),
+            selection=SlotCommittee(EO_C),
+            spelling="EO-C",
+            paper="T4",
+        ),
+        Method(
+            "eo-sig",
+            MATERN_LS,
+            "The same with the sigmoid loss.",
+            goal=EnsembleLoss(EO_SIG),
+            selection=SlotCommittee(EO_SIG),
+            spelling="EO-sig",
+            paper="T4",
+        ),
+        Method(
+            "eo-post",
+            MATERN_LS,
+            "`eo-sqm`, a greedy committee of its trials.",
+            goal=EnsembleLoss(EO_SQM),
+            selection=POST,
+            spelling="EO-post",
+            paper="T4",
+        ),
         Method("bayes", BAYES, "Gaussian process that knows branches, with an offset for each; comitia's own default."),
+        Method(
+            "committee",
+            partial(BAYES, remembers=PROPER),
+            "Ensemble optimisation on the log loss, a greedy committee of at most 8; comitia's own.",
+            goal=PROPER,
+            selection=GreedyCommittee(FEW, wants_probabilities=True),
+        ),
         Method(
             "bayes-per-second",
             partial(BAYES, clock=partial(GaussianProcess, view="branches", n_samples=0)),
@@ -290,9 +359,26 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "smbo",
-            gaussian_process(Gradients(), n_samples=0),
+            MAP,
             "Gaussian process, Matern 5/2, most probable length scales, EI.",
             spelling="SMBO",
+            paper="L",
+        ),
+        Method(
+            "esmbo",
+            MAP,
+            "`smbo` on bootstraps of the validation rows in turn, the best model of each.",
+            goal=BootstrapRisk(),
+            selection=AgnosticBayes(),
+            spelling="ESMBO",
+            paper="L",
+        ),
+        Method(
+            "ers",
+            RandomSearch,
+            "`rs`, the best model of each bootstrap of the validation rows.",
+            selection=AgnosticBayes(),
+            spelling="ERS",
             paper="L",
         ),
         Method(

@@ -66,7 +66,7 @@ def _save_study(study: Study, path: Path, folder: Path) -> None:
     copy = SqliteStore(folder / STUDY)
     copy.put("study", store.get("study") or b"{}")
     trials = [study.history.trial(number) for number in range(len(study.history))]
-    copy.append(trials=trials, observations=study.history.observations())
+    copy.append(trials=trials, observations=study.history.observations(), blobs=study.kept())
     copy.close()
     os.replace(folder / STUDY, path / STUDY)
 

@@ -84,6 +84,11 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]
     def _run_search(self, evaluate_candidates: Any) -> None:
         """Ask the study, evaluate as scikit-learn does, tell the study."""
         study = Study(self.space, self.method, seed=seed_of(self.random_state))
+        if study.method.compares_rows:
+            raise ChoiceError(
+                f"SearchCV must get a method that needs scores alone. Got {study.method.name!r}, which compares trials "
+                "row by row. Use AutoClassifier, AutoRegressor, or a Study with a TableEvaluator."
+            )
         if study.method.has_selection_split:
             raise ChoiceError(
                 f"SearchCV judges models on scikit-learn's splits alone. Got the method {study.method.name!r}, which "

@@ -28,7 +28,7 @@ import numpy as np
 from comitia.budget import Budget
 from comitia.errors import ChoiceError, ExhaustedError, SpaceError, StoreError, StoreMismatch, TellError
 from comitia.evaluation import failed, metrics_of
-from comitia.history import History, Observation, Predictions, Trial
+from comitia.history import History, Observation, Predictions, Trial, Truth
 from comitia.interrupts import held_back, watched
 from comitia.loop import Result, Run, Task, make_executor
 from comitia.methods import METHODS, Method, get_method
@@ -96,6 +96,8 @@ class Study:
         self._outbox: list[Result] = []  # results that the store has not got yet
         self._seconds_at_risk, self._recorded_at = 0.0, time.monotonic()
         self.history = History(len(self.space), self._load_predictions, space=self.space)
+        if (truth := self.store.get("truth")) is not None:
+            self.history.truth = Truth.from_bytes(truth)
         trials, observations = self.store.read(self.space.decode)
         for trial in trials:
             self.history.append(trial)
@@ -169,7 +171,8 @@ class Study:
         copy = Study(self.space, self.method, seed=self.seeds.seed)
         trials = [self.history.trial(number) for number in range(len(self.history))]
         observations = self.history.observations()
-        copy.store.append(trials=trials, observations=observations)
+        copy.store.append(trials=trials, observations=observations, blobs=self.kept())
+        copy.history.truth = self.history.truth
         for trial in trials:
             copy.history.append(trial)
         for observation in observations:
@@ -177,6 +180,13 @@ class Study:
         copy._n_batches, copy._waiting = self._n_batches, dict(self._waiting)
         copy.stop_reason = self.stop_reason
         return copy
+
+    def kept(self) -> dict[str, bytes]:
+        """Return what a method that compares rows needs beside the trials: predictions, and the truth."""
+        if not self.method.compares_rows:
+            return {}
+        keys = ["truth", *(f"predictions/{number}" for number in range(len(self.history)))]
+        return {key: blob for key in keys if (blob := self.store.get(key)) is not None}
 
     def close(self) -> None:
         """Write what is left and let go of the file."""
@@ -490,6 +500,8 @@ class Study:
             )
         if (resampling := getattr(evaluator, "resampling", None)) is not None:
             self.method.check_resampling(resampling)
+        if self.method.compares_rows:
+            self._take_truth(evaluator)
         self.method.check_selection_split(getattr(evaluator, "selection_split", None))
         if hasattr(evaluator, "fingerprint") and not isinstance(self.store, MemoryStore):
             here = evaluator.fingerprint().encode()
@@ -501,6 +513,18 @@ class Study:
                     "A study is gone on with the table, splits and loss it was begun with, else its trials cannot be "
                     "compared. Got others. Use the same, or another storage."
                 )
+
+    def _take_truth(self, evaluator: Any) -> None:
+        """Keep what the rows truly are, for a goal or selection that compares trials row by row."""
+        if not hasattr(evaluator, "truth") or getattr(evaluator, "keep", None) == "nothing":
+            raise ChoiceError(
+                f"The method {self.method.name!r} compares trials row by row, so it needs an evaluator that keeps "
+                f"predictions and has truth(). Got {type(evaluator).__name__}, which keeps none. Use "
+                "TableEvaluator(..., keep='predictions') (or 'probabilities'), or another method."
+            )
+        self.history.truth = evaluator.truth()
+        if self.store.get("truth") is None:
+            self.store.put("truth", self.history.truth.to_bytes())
 
     def stop(self) -> None:
         """End the current run after the trial that just finished; for callbacks."""

@@ -59,6 +59,7 @@ def some_rows(n_problems: int = 9, n_repetitions: int = 3, n_iterations: int = 2
                                 "test_loss": loss,
                                 "test_precision": 1 - loss,
                                 "test_recall": 0.9 - loss,
+                                "test_log_loss": 2 * loss,
                                 "train_seconds": 0.1 * (i + 1),
                                 "optimizer_seconds": 0.01 * (i + 1),
                                 "learner": LEARNERS[(p + repetition) % 3],

@@ -51,6 +51,17 @@ def test_opening_again_goes_on(tmp_path: Path) -> None:
     assert len(read_rows(path)[0]) == 6
 
 
+def test_a_file_from_before_a_column_came_is_read_and_gone_on_with(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    with RowsFile(path, PROTOCOL) as file:
+        file.append(cell(), rows())
+    pq.write_table(pq.read_table(path).drop_columns(["test_log_loss"]), path)
+    assert read_rows(path)[0]["test_log_loss"].isna().all()
+    with RowsFile(path, PROTOCOL) as file:
+        file.append(cell("grid"), [{"iteration": 1, "test_log_loss": 0.5}])
+    assert read_rows(path)[0]["test_log_loss"].tolist()[-1] == 0.5
+
+
 def test_a_cell_that_is_run_again_replaces_the_first(tmp_path: Path) -> None:
     path = tmp_path / "rows.parquet"
     with RowsFile(path, PROTOCOL) as file:

@@ -117,6 +117,22 @@ def test_tests_can_be_rare_and_the_last_is_always_there(folder: Path) -> None:
     assert ["test_loss" in row for row in rows] == [False, True, False, True, True]
 
 
+@pytest.mark.parametrize("method", ["eo-sqm", "eo-post", "rs-post", "committee", "esmbo", "ers"])
+def test_committees_run_in_cells_and_have_a_log_loss_beside_the_error(folder: Path, method: str) -> None:
+    last = one(folder, method, spaces=["forest"], validation=[{"cv": 3}], test_every=9)[-1]
+    assert last["error"] is None
+    assert 0 <= last["test_loss"] <= 1
+    assert 0 < last["test_log_loss"] < 40
+    assert last["n_members"] >= 1
+
+
+def test_committees_of_numbers_and_of_models_that_are_not_refitted_run_in_cells(folder: Path) -> None:
+    last = one(folder, "esmbo", problem="numbers", spaces=["svr"], refit=False, test_every=9)[-1]
+    assert math.isfinite(last["test_loss"])
+    assert math.isnan(last["test_log_loss"])
+    assert math.isnan(one(folder, "rs", spaces=["svm-rbf"])[-1]["test_log_loss"])  # votes alone have none
+
+
 def test_rows_can_be_rare_and_the_last_is_always_there(folder: Path) -> None:
     rows = one(folder, rows_every=2, test_every=1000)
     assert [row["iteration"] for row in rows] == [2, 4, 5]
@@ -232,15 +248,16 @@ def test_a_row_of_the_space_of_ensembles_names_single_classifiers_as_in_figure_4
     assert names == {*ENSEMBLES, *BASES} - {"none"}
 
 
-def test_an_experiment_fills_its_gaps(folder: Path, tmp_path: Path) -> None:
+def test_an_experiment_fills_its_gaps(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COMITIA_PEERS", str(tmp_path))  # no other tool is installed there
     output = tmp_path / "rows.parquet"
     experiment = make_experiment(BASE, "e")
     done = run_experiment(experiment, output, data=folder)
     assert (done.n_cells, done.n_run, done.n_failed) == (4, 4, 0)
-    more = make_experiment({**BASE, "methods": ["rs", "grid", "sobol", "uh-cma"], "repetitions": 3}, "e")
+    more = make_experiment({**BASE, "methods": ["rs", "grid", "sobol", "optuna-tpe"], "repetitions": 3}, "e")
     seen: list[Cell] = []
     done = run_experiment(more, output, data=folder, jobs=2, on_cell=lambda cell, _: seen.append(cell))
-    assert (done.n_cells, done.n_done_before, done.n_run, done.missing) == (9, 4, 5, ["uh-cma"])
+    assert (done.n_cells, done.n_done_before, done.n_run, done.missing) == (9, 4, 5, ["optuna-tpe"])
     frame, _ = read_rows(output)
     assert len(frame) == 9 * 5
     assert not frame.duplicated(["problem", "method", "repetition", "iteration"]).any()

@@ -3,17 +3,29 @@
 import numpy as np
 import pytest
 
-from comitia import METHODS, Config, History, Observation, Seeds, Space, Trial
+from comitia import METHODS, Config, History, Observation, Predictions, Seeds, Space, Trial
 from comitia.errors import NothingFound
+from comitia.history import Truth
 from comitia.methods import Method
 
 SEEDS = Seeds(0)
 SPACE = Space({"a": list(range(10))})
 
 
-def history_of(losses: list[float | None], pending: int = 0) -> History:
-    """None is a failure. All were judged on a selection split: methods that choose by one run with nothing else."""
-    history = History(1, space=SPACE)
+def kept_of(number: int, loss: float) -> Predictions:
+    """Predictions with this error on ten rows."""
+    values = (np.arange(10) + number) % 10 < 10 * loss
+    return Predictions(np.arange(10), np.zeros(10, dtype=np.intp), values.astype(np.int16), values.astype(float))
+
+
+def history_of(losses: list[float | None], pending: int = 0, *, is_kept: bool = False) -> History:
+    """None is a failure; predictions were kept or not.
+
+    All were judged on a selection split: methods that choose by one run with nothing else.
+    """
+    kept = {i: kept_of(i, loss) for i, loss in enumerate(losses) if loss is not None and is_kept}
+    history = History(1, kept.get, space=SPACE)
+    history.truth = Truth(np.zeros(10, dtype=np.int16), 2) if is_kept else None
     for number in range(len(losses) + pending):
         config = Config({"a": number})
         history.append(Trial(number, 0, tuple(SPACE.encode([config])[0].tolist()), config))
@@ -33,18 +45,21 @@ def method(request: pytest.FixtureRequest) -> Method:
 
 @pytest.mark.parametrize("losses", [[], [0.5], [None], [None, None], [0.2, None, 0.9, 0.1], [0.3] * 5])
 def test_a_goal_gives_one_finite_number_for_each_finished_trial(method: Method, losses: list[float | None]) -> None:
-    values = method.goal.values(history_of(losses, pending=2), SEEDS)
-    assert values.shape == (len(losses),)
-    assert np.isfinite(values).all()
+    for is_kept in (False, method.goal.compares_rows):
+        values = method.goal.values(history_of(losses, pending=2, is_kept=is_kept), SEEDS)
+        assert values.shape == (len(losses),)
+        assert np.isfinite(values).all()
 
 
-def test_a_failed_trial_is_as_bad_as_the_worst_so_far(method: Method) -> None:
-    values = method.goal.values(history_of([0.2, None, 0.9, 0.1]), SEEDS)
+@pytest.mark.parametrize("is_kept", [False, True], ids=["losses alone", "predictions kept"])
+def test_a_failed_trial_is_as_bad_as_the_worst_so_far(method: Method, is_kept: bool) -> None:
+    values = method.goal.values(history_of([0.2, None, 0.9, 0.1], is_kept=is_kept), SEEDS)
     assert values[1] == values.max()
 
 
-def test_weights_of_members_sum_to_one(method: Method) -> None:
-    members = method.selection.members(history_of([0.2, None, 0.9, 0.1], pending=1), SEEDS)
+@pytest.mark.parametrize("is_kept", [False, True], ids=["losses alone", "predictions kept"])
+def test_weights_of_members_sum_to_one(method: Method, is_kept: bool) -> None:
+    members = method.selection.members(history_of([0.2, None, 0.9, 0.1], pending=1, is_kept=is_kept), SEEDS)
     assert sum(member.weight for member in members) == pytest.approx(1)
     assert all(member.weight > 0 for member in members)
 

@@ -14,10 +14,10 @@ from comitia.bench.problems import Draw, FunctionProblem, Problem, TableProblem,
 from comitia.bench.splits import capped_rows, make_validation
 from comitia.bench.statistics import macro_precision_recall_f
 from comitia.errors import ExperimentError
-from comitia.evaluation import FunctionEvaluator, Keep, TableEvaluator
-from comitia.methods import Method
+from comitia.evaluation import FunctionEvaluator, TableEvaluator
+from comitia.methods import Method, kept_by
 from comitia.quiet import quiet
-from comitia.scoring import LogLoss, Scorer, Task, make_loss
+from comitia.scoring import LogLoss, Scorer, Task
 from comitia.seams import Evaluator, Member
 from comitia.seeds import Seeds
 from comitia.space import Config, Space
@@ -34,6 +34,7 @@ class Score(NamedTuple):
     loss: float
     precision: float = np.nan
     recall: float = np.nan
+    log_loss: float = np.nan
 
 
 class Arena(Protocol):
@@ -151,13 +152,6 @@ def default_loss(task: Task) -> str:
     return "zero-one" if task == "classification" else "squared-error"
 
 
-def kept_by(method: Method, loss: str) -> Keep:
-    """Tell what must be kept of the models' answers for a method to work."""
-    if not (method.goal.compares_rows or method.selection.compares_rows):
-        return "nothing"
-    return "probabilities" if isinstance(make_loss(loss), LogLoss) else "predictions"
-
-
 @dataclass(eq=False)
 class Tester:
     """Fit what would be handed over and score it on the test rows; each configuration is fitted once."""
@@ -166,7 +160,7 @@ class Tester:
     draw: Draw
     most_rows: int | None
     refit: bool
-    answers: dict[tuple[Config, int | None], Any] = field(default_factory=dict)
+    answers: dict[tuple[Config, int | None], tuple[NDArray[Any], NDArray[Any] | None]] = field(default_factory=dict)
 
     def score(self, members: Sequence[Member], seeds: Seeds) -> Score:
         """Return the score of some members with their weights."""
@@ -175,21 +169,34 @@ class Tester:
             if len(members) > 1:
                 raise ExperimentError(f"A committee must be tested by a loss on rows. Got {loss.name!r}. Use log-loss.")
             return Score(-loss(self.fitted(members[0], seeds), self.draw.X_test, self.draw.y_test))
-        answers = [self.answer(member, seeds) for member in members]
-        return score_answers(answers, [m.weight for m in members], self.draw.y_test, self.evaluator)
+        found = [self._both(member, seeds) for member in members]
+        weights = [m.weight for m in members]
+        score = score_answers([answer for answer, _ in found], weights, self.draw.y_test, self.evaluator)
+        ps = [p for _, p in found if p is not None]
+        if len(ps) < len(found):  # votes alone have no log loss
+            return score
+        p = np.average(ps, axis=0, weights=weights)
+        return score._replace(log_loss=log_loss_of(p, self.evaluator.classes, self.draw.y_test))
 
     def answer(self, member: Member, seeds: Seeds) -> NDArray[Any]:
-        """Return codes, probabilities or numbers for the test rows."""
+        """Return what counts on the test rows: codes, probabilities where those are averaged, or numbers."""
+        return self._both(member, seeds)[0]
+
+    def _both(self, member: Member, seeds: Seeds) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """Return what counts, and probabilities where the model has them."""
         # a model that is not refitted is the trial's own; one that is refitted depends on its configuration alone
         key = (member.config, None if self.refit else member.trial)
         if key not in self.answers:
-            loss = self.evaluator.loss
-            wants = not isinstance(loss, Scorer) and loss.needs_probabilities
+            e, X = self.evaluator, self.draw.X_test
+            averages = e.keep == "probabilities" or getattr(e.loss, "needs_probabilities", False)
             if len(self.answers) >= MOST_ANSWERS:
                 del self.answers[next(iter(self.answers))]
             with quiet():
-                self.answers[key] = self.evaluator.answer(self.fitted(member, seeds), self.draw.X_test, wants)
-        return np.asarray(self.answers[key])
+                model = self.fitted(member, seeds)
+                has_p = e.classes is not None and (averages or hasattr(model, "predict_proba"))
+                p = e.answer(model, X, True) if has_p else None
+                self.answers[key] = (p if p is not None and averages else e.answer(model, X, False), p)
+        return self.answers[key]
 
     def fitted(self, member: Member, seeds: Seeds) -> Any:
         """Return the model: fitted on everything but the test rows, or the trial's own."""
@@ -207,21 +214,27 @@ class Tester:
 def score_answers(
     answers: Sequence[NDArray[Any]], weights: Sequence[float], y_test: NDArray[Any], evaluator: TableEvaluator
 ) -> Score:
-    """Score a weighted vote: most votes for class codes (ties to the first class), means for numbers."""
+    """Score a committee: most votes for class codes, ties to the first; means of probabilities or numbers."""
     loss, classes = evaluator.loss, evaluator.classes
     assert not isinstance(loss, Scorer)
     if classes is None:
         return Score(float(np.mean(loss.rows(y_test, np.average(answers, axis=0, weights=weights)))))
-    if loss.needs_probabilities:
+    if answers[0].ndim == 2:
         p = np.average(answers, axis=0, weights=weights)
         predicted = classes[p.argmax(axis=1)]
-        rows = loss.rows(*over_all_classes(p, classes, y_test))
+        rows = loss.rows(*over_all_classes(p, classes, y_test)) if loss.needs_probabilities else predicted != y_test
     else:
         votes = sum(w * (a[:, None] == np.arange(len(classes))) for a, w in zip(answers, weights, strict=True))
         predicted = classes[np.asarray(votes).argmax(axis=1)]
         rows = predicted != y_test
     precision, recall, _ = macro_precision_recall_f(y_test, predicted)
     return Score(float(np.mean(rows)), precision, recall)
+
+
+def log_loss_of(p: NDArray[Any], classes: NDArray[Any] | None, y_test: NDArray[Any]) -> float:
+    """Return the log loss of probabilities."""
+    assert classes is not None
+    return float(np.mean(LogLoss().rows(*over_all_classes(p, classes, y_test))))
 
 
 def over_all_classes(p: NDArray[Any], classes: NDArray[Any], y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

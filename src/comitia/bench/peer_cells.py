@@ -79,6 +79,7 @@ def run_search_peer(job: Job, peer: Peer, seed: int) -> list[Row]:
                 "test_loss": score.loss,
                 "test_precision": score.precision,
                 "test_recall": score.recall,
+                "test_log_loss": score.log_loss,
                 "train_seconds": seconds * round_.spent / found.rounds[-1].spent,
                 "optimizer_seconds": 0.0,
                 "learner": learner_of(arena.space, round_.config),

@@ -24,14 +24,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from comitia.bench.arenas import Score, Tester, kept_by, score_answers
+from comitia.bench.arenas import Score, Tester, score_answers
 from comitia.bench.files import replacing
 from comitia.bench.plan import Cell, Experiment
 from comitia.bench.problems import FunctionProblem, find_problem
 from comitia.errors import ChoiceError, ExperimentError
 from comitia.evaluation import TableEvaluator, failed
-from comitia.history import History, Observation, Predictions, Trial
-from comitia.methods import Method
+from comitia.history import History, Observation, Predictions, Trial, Truth
+from comitia.methods import Method, kept_by
 from comitia.scoring import Scorer
 from comitia.seams import Ask, Member, Optimizer
 from comitia.seeds import Seeds
@@ -141,6 +141,14 @@ class PoolEvaluator:
             trial, "ok", self.pool.losses[i], {}, float(self.pool.seconds[i]), len(self.pool.losses[i])
         )
         return observation, self.pool.predictions[i] if self.keeps else None
+
+    def truth(self) -> Truth:
+        """Return what the training rows truly are."""
+        y = self.pool.y_train
+        if self.pool.task == "regression":
+            return Truth(y, 0)
+        classes, codes = np.unique(y, return_inverse=True)
+        return Truth(codes, len(classes))
 
     def n_fits(self, trial: Trial) -> int:
         """Return how many fits the trial took when the pool was made."""

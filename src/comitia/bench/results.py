@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Array = NDArray[np.float64]
-MEASURES = ("test_loss", "test_precision", "test_recall", "validation_loss")
+MEASURES = ("test_loss", "test_precision", "test_recall", "test_log_loss", "validation_loss")
 
 
 class Setting(NamedTuple):

@@ -47,6 +47,7 @@ COLUMNS: dict[str, str] = {
     "test_loss": "double",  # of what would be returned now
     "test_precision": "double",  # mean over classes (P §5.3)
     "test_recall": "double",
+    "test_log_loss": "double",  # of averaged probabilities, where every member has some
     "train_seconds": "double",  # all trials so far
     "optimizer_seconds": "double",  # everything else of the search so far
     "learner": "string",  # chosen now
@@ -287,7 +288,10 @@ def _keys_of(path: Path) -> set[tuple[Any, ...]]:
 def _read(path: Path) -> Any:
     import pyarrow.parquet as pq
 
-    return pq.read_table(path).select(list(COLUMNS)).replace_schema_metadata(None)
+    table = pq.read_table(path).replace_schema_metadata(None)
+    for name in set(COLUMNS) - set(table.column_names):  # a column that came later
+        table = table.append_column(_schema().field(name), _pyarrow().nulls(len(table), _schema().field(name).type))
+    return table.select(list(COLUMNS))
 
 
 def _write(path: Path, table: Any, protocol: Mapping[str, Any]) -> None:

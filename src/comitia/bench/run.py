@@ -191,7 +191,7 @@ class Trace:
         except Exception as error:  # what is returned cannot be fitted on all rows
             score = Score(math.nan)
             row["error"] = f"test: {type(error).__name__}: {' '.join(str(error).split())}"[:MOST_TEXT]
-        row["test_loss"], row["test_precision"], row["test_recall"] = score
+        row["test_loss"], row["test_precision"], row["test_recall"], row["test_log_loss"] = score
 
 
 # ---- an experiment -------------------------------------------------------------------------------------------------

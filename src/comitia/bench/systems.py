@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from comitia.bench.arenas import Score, default_loss, over_all_classes
+from comitia.bench.arenas import Score, default_loss, log_loss_of
 from comitia.bench.peers.systems import SystemAnswer
 from comitia.bench.plan import Cell, Experiment
 from comitia.bench.problems import Draw, FunctionProblem, Problem
@@ -129,6 +129,7 @@ def answer_row(request: Request, answer: SystemAnswer) -> dict[str, Any]:
         "test_loss": score.loss,
         "test_precision": score.precision,
         "test_recall": score.recall,
+        "test_log_loss": score.log_loss,
         "train_seconds": answer.seconds,
         "optimizer_seconds": 0.0,
         "learner": answer.learner,
@@ -147,9 +148,11 @@ def score_answer(request: Request, answer: SystemAnswer) -> Score:
     if request.task == "regression":
         return Score(float(np.mean(loss.rows(y, np.asarray(answer.predictions, dtype=np.float64)))))
     precision, recall, _ = macro_precision_recall_f(y, answer.predictions)
+    log_loss = np.nan
+    if answer.probabilities is not None and answer.classes is not None:
+        log_loss = log_loss_of(answer.probabilities, answer.classes, y)
     if loss.name != "log-loss":
-        return Score(float(np.mean(answer.predictions != y)), precision, recall)
-    if answer.probabilities is None or answer.classes is None:
+        return Score(float(np.mean(answer.predictions != y)), precision, recall, log_loss)
+    if np.isnan(log_loss):
         raise ExperimentError("The log loss needs probabilities. The system gave none. Use zero-one.")
-    rows = loss.rows(*over_all_classes(answer.probabilities, answer.classes, y))
-    return Score(float(np.mean(rows)), precision, recall)
+    return Score(log_loss, precision, recall, log_loss)

@@ -251,14 +251,15 @@ def _paired_notes(paired: Paired, values: Array) -> list[str]:
 
 
 def measures(results: Results) -> Iterator[Table]:
-    """Error, precision, recall and F-measure by dataset, with wins and average ranks (P Tables 7-10)."""
+    """Error, precision, recall, F-measure and log loss by dataset, with wins and average ranks (P Tables 7-10)."""
     for paired in _comparable(results):
         precision, recall = paired.means("test_precision"), paired.means("test_recall")
         total = precision + recall
         f = np.divide(2 * precision * recall, total, out=np.zeros_like(total), where=total > 0)
         what = "Error rate" if results.is_error_rate else "Loss"
         named = [(what, paired.errors, 1), ("Average precision", precision, -1), ("Average recall", recall, -1)]
-        for name, values, sign in [*named, ("Average F-measure", f, -1)]:
+        named += [("Average F-measure", f, -1), ("Log loss", paired.means("test_log_loss"), 1)]
+        for name, values, sign in named:
             if np.isnan(values).any():
                 continue
             yield _by_dataset(name, values, sign, paired, results)

@@ -1,4 +1,4 @@
-"""Ensembles of fitted models."""
+"""Committees: their losses, how they are chosen from a pool, and fitted models that predict as one."""
 
 from comitia.ensembles.predictor import Ensemble
 

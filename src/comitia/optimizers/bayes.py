@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from comitia.history import History
-from comitia.optimizers.belief import Array, Belief, Maximiser, Surrogate
+from comitia.optimizers.belief import Array, Belief, Maximiser, PatientSurrogate, Surrogate
 from comitia.optimizers.maximise import LocalSearch
 from comitia.optimizers.per_second import PerSecond, log_seconds
 from comitia.optimizers.process import GaussianProcess
@@ -21,6 +22,13 @@ from comitia.threads import one_thread
 
 N_TRIED = 16
 """Best trials that a maximiser may start from."""
+
+
+class Remembers(Protocol):
+    """A goal that knows what its values once were."""
+
+    def first_values(self, history: History, n: int, seeds: Seeds) -> Array:
+        """Return the values of the first n finished trials as they were before the others.  # (n,)."""
 
 
 class Bayes:
@@ -38,6 +46,9 @@ class Bayes:
         Sobol points before the first model.
     clock : callable (space) -> Surrogate, optional
         Learns how long trials take; then what counts is expected improvement per second.
+    remembers : Remembers, optional
+        A goal whose values move, with a `PatientSurrogate`: tuning costs most of a suggestion, and what was tuned on
+        values of the past can be used again.
     """
 
     needs_generations = False
@@ -50,12 +61,14 @@ class Bayes:
         maximiser: Maximiser = LocalSearch(),  # noqa: B008 - frozen
         n_initial: int = 5,
         clock: Callable[[Space], Surrogate] | None = None,
+        remembers: Remembers | None = None,
     ) -> None:
         self._space = space
         self._surrogate = surrogate(space)
         self._maximiser = maximiser
         self._n_initial = n_initial
         self._clock = None if clock is None else clock(space)
+        self._remembers = remembers
         self._initial = Sobol(space)
 
     def ask(self, history: History, values: NDArray[np.float64], n: int, seeds: Seeds) -> Sequence[Ask]:
@@ -70,7 +83,7 @@ class Bayes:
         if unseen.is_exhausted:
             return []
         X = history.X[history.finished]
-        belief = self._surrogate.belief(X, values, len(history), seeds)
+        belief = self._belief(X, values, history, seeds)
         if self._clock is not None:
             seconds = log_seconds(history)
             belief = PerSecond(belief, self._clock.belief(X, seconds, len(history), seeds), float(seconds.std()))
@@ -86,6 +99,12 @@ class Bayes:
             if len(found) < n:
                 belief = belief.believe(x[None])
         return found
+
+    def _belief(self, X: Array, values: Array, history: History, seeds: Seeds) -> Belief:
+        if (goal := self._remembers) is None:
+            return self._surrogate.belief(X, values, len(history), seeds)
+        surrogate = cast(PatientSurrogate, self._surrogate)
+        return surrogate.belief(X, values, len(history), seeds, lambda n: goal.first_values(history, n, seeds))
 
     def _next(self, belief: Belief, tried: Array, unseen: Unseen, number: int, seeds: Seeds) -> Array | None:
         """Return the best candidate that was not asked before; None if there is nothing new."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -44,6 +45,17 @@ class Surrogate(Protocol):
 
         A fresh object given the same arguments answers as one that lived through what came before.
         """
+
+
+Past = Callable[[int], Array]
+"""`past(n)`: the values that the first n rows had when there were no others.  # (n,)"""
+
+
+class PatientSurrogate(Surrogate, Protocol):
+    """A surrogate that need not be tuned anew whenever the values move."""
+
+    def belief(self, X: Array, y: Array, number: int, seeds: Seeds, past: Past | None = None) -> Belief:
+        """See `Surrogate`; it is tuned on the `past` of some of the rows in place of `y`."""
 
 
 class Maximiser(Protocol):

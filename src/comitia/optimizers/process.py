@@ -19,6 +19,7 @@ from comitia.gp.priors import THESIS, JointPrior, Priors
 from comitia.gp.slice_sampling import sample_theta
 from comitia.gp.theta import Form
 from comitia.gp.tuning import Gaussian, gaussian_around, maximum_a_posteriori
+from comitia.optimizers.belief import Past
 from comitia.seeds import Seeds
 from comitia.space import Space
 
@@ -140,20 +141,27 @@ class GaussianProcess:
         self._priors, self._outputs, self._acquisition = priors, outputs, acquisition
         self._tuned: tuple[bytes, Gaussian] | None = None  # cache: observations that theta was tuned on, and theta
 
-    def belief(self, X: Array, y: Array, number: int, seeds: Seeds) -> ProcessBelief:
-        """See `Surrogate`."""
+    def belief(self, X: Array, y: Array, number: int, seeds: Seeds, past: Past | None = None) -> ProcessBelief:
+        """See `PatientSurrogate`."""
         rows, labels = self.view(X)
         z = self._outputs(y)
         blocks = Blocks(self._form, rows, z, labels)
-        posterior = condition(blocks, self._theta(blocks, rows, labels, y, seeds("theta", number)))
+        # values that move have no spread that could jump: only their number counts
+        n = last_checkpoint(z if past is None else np.zeros(len(y)))
+        gaussian = self._gaussian(rows[:n], labels[:n], y[:n] if past is None else past(n), self._samples(len(y)))
+        posterior = condition(blocks, self._theta(blocks, rows, labels, y, gaussian, seeds("theta", number)))
         best = fitted(blocks, posterior).min(axis=1, keepdims=True)
         return ProcessBelief(self.view, posterior, best, self._acquisition)
 
-    def _theta(self, blocks: Blocks, rows: Array, labels: Labels, y: Array, rng: np.random.Generator) -> Array:
+    def _samples(self, n: int) -> bool:
+        """Tell whether theta is sampled after so many observations."""
+        return self._n_samples > 0 and (self._map_from is None or n < self._map_from)
+
+    def _theta(
+        self, blocks: Blocks, rows: Array, labels: Labels, y: Array, gaussian: Gaussian, rng: np.random.Generator
+    ) -> Array:
         """Return samples of theta, or its most probable value.  # (n_samples, n_theta)."""
-        samples = self._n_samples > 0 and (self._map_from is None or len(y) < self._map_from)
-        gaussian = self._gaussian(rows, labels, y, samples)
-        if not samples:
+        if not self._samples(len(y)):
             return gaussian.centre[None]
         if len(y) > MOST_TUNED:
             blocks = self._some(rows, labels, y)
@@ -162,10 +170,9 @@ class GaussianProcess:
 
     def _gaussian(self, rows: Array, labels: Labels, y: Array, needs_spread: bool) -> Gaussian:
         """Return theta's maximum, and a Gaussian around it, given the observations up to the last checkpoint."""
-        n = last_checkpoint(self._outputs(y))
-        key = rows[:n].tobytes() + np.asarray(y[:n]).tobytes() + bytes([needs_spread])
+        key = rows.tobytes() + np.asarray(y).tobytes() + bytes([needs_spread])
         if self._tuned is None or self._tuned[0] != key:
-            blocks = self._some(rows[:n], labels[:n], y[:n])
+            blocks = self._some(rows, labels, y)
             prior = JointPrior(self._priors, blocks.n_shared)
             centre = maximum_a_posteriori(blocks, prior)
             found = gaussian_around(blocks, prior, centre) if needs_spread else Gaussian(centre, np.empty((0, 0)))

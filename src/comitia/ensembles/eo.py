@@ -1,0 +1,156 @@
+"""Ensemble optimisation (T Alg. 4.1): which trial sits in which slot of the committee, as a fold over the history.
+
+The search works on one slot at a time: trial k was asked for slot k mod m, with the others as they are (T eq. 4.4), so
+several workers work on different slots. When trial k is there its slot is filled anew from the whole pool. The slots
+are a fold over the finished trials in the order of their numbers: a trial that comes late changes what follows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from comitia.ensembles.greedy import of_least, tolerance
+from comitia.ensembles.losses import CommitteeLoss
+from comitia.ensembles.pool import Pool, form_for, nobody, pool_of
+from comitia.ensembles.votes import Tally
+from comitia.history import History
+
+Array = NDArray[np.float64]
+Slots = tuple[int, ...]
+"""The trial in each slot; -1 in an empty one."""
+EMPTY = -1
+
+
+@dataclass(frozen=True)
+class SlotRules:
+    """How the slots are filled.
+
+    Parameters
+    ----------
+    loss : CommitteeLoss, optional
+        What the search minimises, and what decides between equals when a slot is filled; see `form_for`.
+    refill : CommitteeLoss, optional
+        What a slot is filled by; see `form_for`.
+    n_slots : int, optional
+        m; None lets the committee grow and shrink: its slots take turns with one more that is offered, and one that
+        nobody improves is given up.
+    """
+
+    loss: CommitteeLoss | None
+    refill: CommitteeLoss | None = None
+    n_slots: int | None = 12
+
+    def turn(self, number: int, slots: Slots) -> int:
+        """Return the slot that a trial works on."""
+        return number % (self.n_slots if self.n_slots is not None else len(slots) + 1)
+
+
+class Committee:
+    """The slots of one history, and the losses of the pool beside them."""
+
+    def __init__(self, rules: SlotRules) -> None:
+        self._rules = rules
+        self._done: list[int] = []
+        self._states: list[Slots] = [(EMPTY,) * (rules.n_slots or 0)]
+        self._n_superseded = 0
+
+    @property
+    def slots(self) -> Slots:
+        """The trial in each slot."""
+        return self._states[-1]
+
+    @property
+    def members(self) -> list[int]:
+        """Trials of the members, one for each slot that is filled."""
+        return [number for number in self.slots if number != EMPTY]
+
+    def update(self, history: History) -> None:
+        """Fold in the trials that have finished since."""
+        finished = history.finished.tolist()
+        n_superseded = int(np.count_nonzero(history.is_superseded))
+        n_same = len(self._done) if n_superseded == self._n_superseded else 0
+        self._n_superseded = n_superseded
+        while self._done[:n_same] != finished[:n_same]:
+            n_same -= 1
+        del self._done[n_same:], self._states[n_same + 1 :]
+        for number in finished[n_same:]:
+            self._states.append(self._after(history, number))
+            self._done.append(number)
+
+    def losses(self, history: History, n: int | None = None) -> tuple[NDArray[np.intp], Array]:
+        """Return the trials of the pool and the committee's loss with each in the slot whose turn it is (T line 5).
+
+        With n, as it was when the first n trials had finished and the next was to be asked.
+        """
+        form = form_for(history, self._rules.loss)
+        if form is None:
+            return np.empty(0, dtype=np.intp), np.empty(0)
+        pool = pool_of(history, form)
+        following = len(history) if n is None else self._done[n - 1] + 1
+        slots = self.slots if n is None else self._states[n]
+        known = slice(None) if n is None else _up_to(pool.numbers, following - 1)
+        numbers = pool.numbers[known]
+        if not len(numbers):
+            return numbers, np.empty(0)
+        turn = self._rules.turn(following, slots)
+        return numbers, _rest(pool, form, slots, turn).losses_with(pool.answers[known])
+
+    def losses_in(self, history: History, slot: int) -> tuple[NDArray[np.intp], Array]:
+        """Return the trials of the pool and the committee's loss with each in this slot (T eq. 4.3)."""
+        form = form_for(history, self._rules.loss)
+        assert form is not None, "a committee has members only where predictions were kept"
+        pool = pool_of(history, form)
+        return pool.numbers, _rest(pool, form, self.slots, slot).losses_with(pool.answers)
+
+    def _after(self, history: History, number: int) -> Slots:
+        """Fill the slot of a trial with whom the committee is best off (T lines 11 and 12)."""
+        slots, rules = self.slots, self._rules
+        form, fill = form_for(history, rules.loss), form_for(history, rules.refill)
+        if form is None or fill is None:
+            return slots
+        pool, fill_pool = pool_of(history, form), pool_of(history, fill)
+        known = _up_to(pool.numbers, number)
+        if not len(pool.numbers[known]):
+            return slots
+        turn = rules.turn(number, slots)
+        rest = _rest(fill_pool, fill, slots, turn)
+        losses = rest.losses_with(fill_pool.answers[known])
+        # beside many others one member seldom changes a vote: the smoother loss decides between equals
+        smooth = losses if fill is form else _rest(pool, form, slots, turn).losses_with(pool.answers[known])
+        chosen = of_least(losses, smooth, pool.numbers[known].astype(np.float64))[0]
+        if rules.n_slots is None:
+            kept = slots[:turn] + slots[turn + 1 :]
+            if kept and float(rest.loss()) <= losses[chosen] + tolerance(losses[chosen]):
+                return kept
+        return (*slots[:turn], int(pool.numbers[known][chosen]), *slots[turn + 1 :])
+
+
+def _up_to(numbers: NDArray[np.intp], number: int) -> slice | NDArray[np.intp]:
+    """Return the places of trials up to one; a slice, which copies nothing, where they are in order."""
+    is_known = numbers <= number
+    n = int(np.count_nonzero(is_known))
+    return slice(n) if is_known[:n].all() else np.flatnonzero(is_known)
+
+
+def _rest(pool: Pool, form: CommitteeLoss, slots: Sequence[int], turn: int) -> Tally:
+    """Return the committee without the slot whose turn it is (T line 4)."""
+    others = [member for slot, member in enumerate(slots) if slot != turn and member != EMPTY]
+    return nobody(pool, form).plus(pool.answers[pool.place_of(member)] for member in others)
+
+
+_COMMITTEES: WeakKeyDictionary[History, dict[SlotRules, Committee]] = WeakKeyDictionary()
+"""Committees of the histories that are alive: a goal and a selection with the same rules share one."""
+
+
+def committee_of(history: History, rules: SlotRules) -> Committee:
+    """Return the committee of a history, up to date."""
+    committees = _COMMITTEES.setdefault(history, {})
+    if rules not in committees:
+        committees[rules] = Committee(rules)
+    committees[rules].update(history)
+    return committees[rules]
