@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,17 @@ def test_a_file_from_before_a_column_came_is_read_and_gone_on_with(tmp_path: Pat
     with RowsFile(path, PROTOCOL) as file:
         file.append(cell("grid"), [{"iteration": 1, "test_log_loss": 0.5}])
     assert read_rows(path)[0]["test_log_loss"].tolist()[-1] == 0.5
+
+
+def test_a_journal_from_before_a_column_came_is_merged(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    with RowsFile(path, PROTOCOL) as file:
+        file.append(cell(), rows())
+        _, payload = journal_of(path).read_bytes().rstrip(b"\n").split(b" ", 1)
+    older = {name: values for name, values in json.loads(payload).items() if name != "test_log_loss"}
+    payload = json.dumps({**older, "method": ["grid"] * len(older["method"])}).encode()
+    journal_of(path).write_bytes(b"%08x %s\n" % (zlib.crc32(payload), payload))
+    assert len(read_rows(path)[0]) == 6
 
 
 def test_a_cell_that_is_run_again_replaces_the_first(tmp_path: Path) -> None:

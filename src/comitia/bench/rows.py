@@ -264,7 +264,8 @@ def _table(cells: Iterable[_Columns]) -> Any:
     joined: _Columns = {name: [] for name in COLUMNS}
     for columns in cells:
         for name, values in joined.items():
-            values += columns[name]
+            # a journal that an older version left behind may lack a column
+            values += columns.get(name, [None] * len(columns["iteration"]))
     return pa.table(joined, schema=_schema())
 
 
