@@ -60,17 +60,19 @@ def draw_slots() -> None:
         for slot, (where, losses, own, error) in enumerate(lines):
             print(f"slot {slot}: gamma {own:9.3g} (error {error:.3f}), best at {where[losses.argmin()]:9.3g}")
         return
-    figure, [axes] = new_axes(1)
+    figure, [alone, beside] = new_axes(2)
     order = np.argsort(gammas)
-    axes.plot(gammas[order], history.losses[order], "k--", label="error of a model alone")
+    alone.plot(gammas[order], history.losses[order], "k--", label="a model alone")
+    together = validation_loss(history, study.members(), ZeroOneLoss())
+    alone.axhline(together, color="k", ls="-.", label="all five")
     for slot, (where, losses, own, error) in enumerate(lines):
-        [line] = axes.plot(where, losses, label=f"slot {slot}: squared margin loss with it")
-        axes.plot(own, error, "D", color=line.get_color())
-    axes.axhline(
-        validation_loss(history, study.members(), ZeroOneLoss()), color="k", ls="-.", label="error of all five"
-    )
-    axes.set(xscale="log", xlabel="gamma", ylabel="loss")
-    axes.legend(fontsize="x-small")
+        [line] = beside.plot(where, losses, label=f"slot {slot}")
+        beside.plot(where[losses.argmin()], losses.min(), "o", color=line.get_color())
+        alone.plot(own, error, "D", color=line.get_color())
+    alone.set(xscale="log", xlabel="gamma", ylabel="error")
+    beside.set(xscale="log", xlabel="gamma", ylabel="squared margin loss with it in the slot")
+    alone.legend()
+    beside.legend()
     figure.savefig("slots.png")
 
 
