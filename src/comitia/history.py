@@ -111,7 +111,6 @@ class Predictions:
     """Loss of each row, where the loss is a mean over rows.  # (n,)"""
     selection: NDArray[np.generic] | None = None
     """What each fold's model said about the selection split.  # (n_models, n_selection, ...)"""
-
     seconds: NDArray[np.float64] | None = None
     """How long each split's answers took.  # (n_splits,)"""
 
