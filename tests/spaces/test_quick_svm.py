@@ -18,7 +18,8 @@ from comitia.spaces.quick_svm import QuickBuild
 def table(n: int, d: int, n_classes: int, seed: int) -> tuple[Any, Any]:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d)) * 10.0 ** rng.integers(-3, 4, d) + rng.normal(size=d)
-    y = np.concatenate([np.arange(n_classes), np.arange(n_classes), rng.integers(0, n_classes, n - 2 * n_classes)])
+    every = np.tile(np.arange(n_classes), 4)  # enough of each to be set aside and split
+    y = np.concatenate([every, rng.integers(0, n_classes, n - len(every))])
     return X, np.array(["ant", "bee", "cat", "dog"])[y]
 
 
