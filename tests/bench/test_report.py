@@ -1,5 +1,6 @@
 """Tables in the papers' layouts, figures, and a page, from rows alone."""
 
+import os
 import re
 import subprocess
 import sys
@@ -262,20 +263,23 @@ def test_one_method_alone_still_makes_a_report(tmp_path: Path) -> None:
 def test_the_command_line_runs_pools_and_reports(tmp_path: Path) -> None:
     def comitia(*arguments: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "comitia.cli", "bench", *arguments]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+        environment = {**os.environ, "COMITIA_PEERS": str(tmp_path)}  # where no other tool is installed
+        return subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=120
+        )
 
     done = comitia("pool", "sklearn:iris", "--space", "svm-rbf", "--n-trials", "12", "-o", "iris.parquet", "-q")
     assert done.returncode == 0, done.stderr
     assert "refine look worse" in done.stdout
     (tmp_path / "e.toml").write_text(
-        'problems = ["pool:iris.parquet"]\nmethods = ["rs", "sobol", "gp-sel"]\n'
+        'problems = ["pool:iris.parquet"]\nmethods = ["rs", "sobol", "optuna-tpe"]\n'
         "repetitions = 20\n[budget]\nn_trials = 10\n"
     )
     done = comitia("run", "e.toml", "--scale", "0.5")
     assert done.returncode == 0, done.stderr
     assert "SCALED to 0.5" in done.stderr
     assert "10 of 20 repetitions" in done.stderr
-    assert "left out: gp-sel" in done.stderr
+    assert "left out: optuna-tpe" in done.stderr
     assert "20 of 20 cells run" in done.stdout
     done = comitia("report", "rows/e@0.5.parquet")
     assert done.returncode == 0, done.stderr

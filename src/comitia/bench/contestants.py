@@ -1,4 +1,4 @@
-"""Who takes part: rows of comitia's registry, other tools, whole systems, and rows of the papers that are to come."""
+"""Who takes part: rows of comitia's registry, other tools, whole systems."""
 
 from __future__ import annotations
 
@@ -12,17 +12,8 @@ from comitia.errors import UnknownName
 from comitia.methods import METHODS, Method, get_method
 from comitia.spaces import SPACES
 
-PLANNED = (
-    *("gp", "gp-r", "gp-pm", "gp-pm-r", "gp-sel", "gp-sel-r"),
-    *("cma", "cma-r", "cma-pv", "cma-pv-r", "cma-bw", "cma-bw-r", "cma-gv", "cma-gv-r"),
-    *("spearmint", "gp-matern-noimpute", "gp-matern", "gp-matern-ls", "gp-cond", "gp-cond-ls"),
-    *("gp-laplace", "gp-laplace-ls", "gp-mondrian-ls", "smac-rf", "cash-cma"),
-    *("bo-best", "bo-post", "rs-post", "eo-sqm", "eo-c", "eo-sig", "eo-post"),
-    *("smbo", "esmbo", "ers", "cma-1x", "cma-5x", "cma-cv", "uh-cma", "pbil-v1", "pbil-v2", "bayes", "committee"),
-)
-"""Rows of the papers; an experiment may name one that has not landed yet: it is left out, and the run says so."""
-
 PLANNED_SPACES = ("cnn",)
+"""Spaces of the papers that are to come: an experiment may name one, it is left out, and the run says so."""
 
 Contestant = Method | Peer | System
 
@@ -35,22 +26,19 @@ def find_contestant(name: str) -> Contestant:
         return PEERS[name]
     if name in SYSTEMS:
         return SYSTEMS[name]
-    raise UnknownName("method", name, [*METHODS, *PEERS, *SYSTEMS, *PLANNED])
+    raise UnknownName("method", name, [*METHODS, *PEERS, *SYSTEMS])
 
 
 def missing_of(methods: Iterable[str], spaces: Iterable[str]) -> list[str]:
     """Return the methods and spaces that cannot be run here; raise for names that nobody knows.
 
-    Those are rows of the papers that have not landed, and other tools that are not installed.
+    Those are spaces that are to come, and other tools that are not installed.
     """
     missing = [name for name in spaces if name in PLANNED_SPACES and name not in SPACES]
     for name in spaces:
         if name not in missing and name != OWN_SPACE and name not in SPACES:
             raise UnknownName("space", name, [*SPACES, *PLANNED_SPACES])
     for name in methods:
-        if name in PLANNED and name not in METHODS:
-            missing.append(name)
-            continue
         contestant = find_contestant(name)
         if isinstance(contestant, Peer) and contestant.environment and not is_built(contestant.environment):
             missing.append(name)

@@ -210,7 +210,7 @@ class Summary:
 
 
 def check(experiment: Experiment, data: Path | None) -> tuple[list[str], dict[str, int]]:
-    """Refuse unknown problems and methods; return the methods that have not landed, and the sizes of problems."""
+    """Refuse unknown problems and methods; return what cannot be run here, and the sizes of problems."""
     sizes = {name: check_problem(name, data) for name in experiment.problems}
     missing = missing_of(experiment.methods, experiment.spaces)
     return missing, {name: size for name, size in sizes.items() if size is not None}
