@@ -33,8 +33,17 @@ lint: install
 types: install
 	$(BIN)/mypy
 
+# Tests that only compute run beside the others, which wait for processes and clocks most of the time.
+COMPUTING := tests/contracts/test_goals_and_selections.py tests/contracts/test_optimizers.py \
+	tests/contracts/test_resamplings.py tests/ensembles tests/gp tests/optimizers tests/space tests/spaces \
+	tests/bench/test_statistics.py tests/test_selection.py tests/test_tables.py
+
 test: lint types
-	$(BIN)/python -m pytest -m "not slow"
+	@echo "the tests of $(COMPUTING) run beside the others; what they say comes at the end"
+	@$(BIN)/python -m pytest -m "not slow" $(COMPUTING) > $(VENV)/computing.log 2>&1 & computing=$$!; \
+	$(BIN)/python -m pytest -m "not slow" tests $(addprefix --ignore=,$(COMPUTING)); others=$$?; \
+	wait $$computing; computing=$$?; cat $(VENV)/computing.log; \
+	test $$others -eq 0 && test $$computing -eq 0
 
 findings: install
 	$(BIN)/python -m pytest -m slow
