@@ -171,6 +171,13 @@ def evolved(name: str, summary: str, spelling: str, *, is_reshuffled: bool = Tru
     )
 
 
+def slotted(name: str, rules: SlotRules, summary: str, spelling: str, selection: Selection | None = None) -> Method:
+    """Return a row of ensemble optimisation (T Alg. 4.1), which hands over its own committee if no other is named."""
+    selection = SlotCommittee(rules) if selection is None else selection
+    goal = EnsembleLoss(rules)
+    return Method(name, MATERN_LS, summary, goal=goal, selection=selection, spelling=spelling, paper="T4")
+
+
 METHODS: dict[str, Method] = {
     method.name: method
     for method in [
@@ -308,54 +315,22 @@ METHODS: dict[str, Method] = {
         Method("bo-best", MATERN_LS, "`gp-matern-ls`, as chapter 4 calls it.", spelling="BO-best", paper="T4"),
         Method("bo-post", MATERN_LS, "`bo-best`, a greedy committee of its trials.", selection=POST, paper="T4"),
         Method("rs-post", RandomSearch, "`rs`, a greedy committee of its trials.", selection=POST, paper="T4"),
-        Method(
-            "eo-sqm",
-            MATERN_LS,
-            "Ensemble optimisation: what each trial would add to a committee of 12; squared margin.",
-            goal=EnsembleLoss(EO_SQM),
-            selection=SlotCommittee(EO_SQM),
-            spelling="EO-sqm",
-            paper="T4",
-        ),
-        Method(
-            "eo-c",
-            MATERN_LS,
-            "The same with the C-bound.",
-            goal=EnsembleLoss(EO_C),
-            selection=SlotCommittee(EO_C),
-            spelling="EO-C",
-            paper="T4",
-        ),
-        Method(
-            "eo-sig",
-            MATERN_LS,
-            "The same with the sigmoid loss.",
-            goal=EnsembleLoss(EO_SIG),
-            selection=SlotCommittee(EO_SIG),
-            spelling="EO-sig",
-            paper="T4",
-        ),
-        Method(
-            "eo-post",
-            MATERN_LS,
-            "`eo-sqm`, a greedy committee of its trials.",
-            goal=EnsembleLoss(EO_SQM),
-            selection=POST,
-            spelling="EO-post",
-            paper="T4",
-        ),
-        Method("bayes", BAYES, "Gaussian process that knows branches, with an offset for each; comitia's own default."),
-        Method(
-            "committee",
-            partial(BAYES, remembers=PROPER),
-            "Ensemble optimisation on the log loss, a greedy committee of at most 8; comitia's own.",
-            goal=PROPER,
-            selection=GreedyCommittee(FEW, wants_probabilities=True),
-        ),
+        slotted("eo-sqm", EO_SQM, "What each trial would add to a committee of 12; squared margin.", "EO-sqm"),
+        slotted("eo-c", EO_C, "The same with the C-bound.", "EO-C"),
+        slotted("eo-sig", EO_SIG, "The same with the sigmoid loss.", "EO-sig"),
+        slotted("eo-post", EO_SQM, "`eo-sqm`, a greedy committee of its trials.", "EO-post", POST),
+        Method("bayes", BAYES, "Gaussian process that knows branches, with an offset for each; comitia's own."),
         Method(
             "bayes-per-second",
             partial(BAYES, clock=partial(GaussianProcess, view="branches", n_samples=0)),
             "The same by expected improvement per second.",
+        ),
+        Method(
+            "committee",
+            partial(BAYES, remembers=PROPER),
+            "Ensemble optimisation on the log loss, a greedy committee of at most 8; comitia's own default.",
+            goal=PROPER,
+            selection=GreedyCommittee(FEW, wants_probabilities=True),
         ),
         Method(
             "smbo",

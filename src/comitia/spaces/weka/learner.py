@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 
-class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Learner(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """A classifier that works on class codes and answers with probabilities.
 
     A kind of learner has `_fit(X, codes, weight)` and `_answer(X)`; neither is called when there is one class only, as
@@ -42,11 +43,13 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         found: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
         return found
 
+    @abstractmethod
     def _fit(self, X: Array, codes: Codes, weight: Array | None) -> None:
-        raise NotImplementedError
+        """Learn at least two classes."""
 
+    @abstractmethod
     def _answer(self, X: Array) -> Array:
-        raise NotImplementedError
+        """Return probabilities of those classes.  # (n_rows, n_classes)."""
 
 
 def one_hot(codes: Codes, n_classes: int) -> Array:
