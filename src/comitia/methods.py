@@ -175,7 +175,10 @@ def slotted(name: str, rules: SlotRules, summary: str, spelling: str, selection:
     """Return a row of ensemble optimisation (T Alg. 4.1), which hands over its own committee if no other is named."""
     selection = SlotCommittee(rules) if selection is None else selection
     goal = EnsembleLoss(rules)
-    return Method(name, MATERN_LS, summary, goal=goal, selection=selection, spelling=spelling, paper="T4")
+    # the chains of theta start where they stood for values of the past, as a sampler does that goes on from trial to
+    # trial; what they sample is theta given the values of now
+    optimizer = partial(MATERN_LS, remembers=goal)
+    return Method(name, optimizer, summary, goal=goal, selection=selection, spelling=spelling, paper="T4")
 
 
 METHODS: dict[str, Method] = {

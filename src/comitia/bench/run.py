@@ -24,8 +24,10 @@ from comitia.bench.peers.registry import Peer
 from comitia.bench.plan import OWN_SPACE, Cell, Experiment
 from comitia.bench.problems import check_problem, find_problem, task_of_problem
 from comitia.bench.rows import RowsFile
+from comitia.bench.shared import MEMORY, Memory, SharedEvaluator
 from comitia.bench.systems import System, run_system_cell
 from comitia.errors import ComitiaError, ExecutionError, ExperimentError, NothingFound
+from comitia.evaluation import TableEvaluator
 from comitia.execution import Serial, Workers
 from comitia.history import Observation
 from comitia.methods import Method
@@ -48,16 +50,16 @@ class Job:
     data: Path | None
 
 
-def run_cell(job: Job) -> list[Row]:
-    """Run one cell; a failure of the whole cell is one row with its error."""
+def run_cell(job: Job, memory: Memory | None = None) -> list[Row]:
+    """Run one cell; a failure of the whole cell is one row with its error. Trials in memory are not trained again."""
     logging.getLogger("comitia").setLevel(logging.ERROR)  # failed trials are in the rows
     try:
         contestant = find_contestant(job.cell.method)
         if isinstance(contestant, Method):
-            return run_method(job, contestant)
+            return run_method(job, contestant, memory)
         if isinstance(contestant, System):
             return run_system_cell(job.experiment, job.cell, find_problem(job.cell.problem, job.data), contestant)
-        return run_peer(job, contestant)
+        return run_peer(job, contestant, memory)
     except ComitiaError as error:
         return [failed_row(str(error))]
     except Exception as error:  # whatever a learner, a tool or a table may raise
@@ -65,13 +67,18 @@ def run_cell(job: Job) -> list[Row]:
         return [failed_row(f"{type(error).__name__}: {error}")]
 
 
-def run_peer(job: Job, peer: Peer) -> list[Row]:
+def run_sharing(job: Job) -> list[Row]:
+    """Run one cell, and share the training of trials with the other cells of this process."""
+    return run_cell(job, MEMORY)
+
+
+def run_peer(job: Job, peer: Peer, memory: Memory | None) -> list[Row]:
     """Run another tool: a sampler in our loop, a search or a system by itself."""
     from comitia.bench import peer_cells
     from comitia.bench.peers.sampler import method_of
 
     if peer.kind == "sampler":
-        return run_method(job, method_of(peer, n_trials=job.experiment.budget.n_trials))
+        return run_method(job, method_of(peer, n_trials=job.experiment.budget.n_trials), memory)
     if peer.kind == "search":
         return peer_cells.run_search_peer(job, peer, study_seed(job.cell))
     return peer_cells.run_system_peer(job, peer)
@@ -82,13 +89,17 @@ def failed_row(error: str) -> Row:
     return {"iteration": 0, "n_evaluations": 0, "status": "failed", "error": " ".join(error.split())[:MOST_TEXT]}
 
 
-def run_method(job: Job, method: Method) -> list[Row]:
+def run_method(job: Job, method: Method, memory: Memory | None) -> list[Row]:
     """Run the study of a cell, and note after every trial where it stands."""
     problem = find_problem(job.cell.problem, job.data)
     arena = make_arena(job.experiment, job.cell, problem, method)
     study = Study(arena.space, arena.adapted(method), seed=study_seed(job.cell))
     trace = Trace(job.experiment, arena)
     budget = job.experiment.budget
+    evaluator = arena.evaluator
+    # a search that has so many seconds must not be given any
+    if memory is not None and budget.time_limit is None and isinstance(evaluator, TableEvaluator):
+        evaluator = SharedEvaluator(evaluator, job.cell.space, memory)
     with ExitStack() as stack:
         executor: Executor = Serial()
         if budget.time_limit is not None:  # what runs in this process cannot be stopped
@@ -96,7 +107,7 @@ def run_method(job: Job, method: Method) -> list[Row]:
             executor.submit(abs, -1).result()  # its start is not the search's
         trace.resume()
         study.run(
-            arena.evaluator,
+            evaluator,
             n_trials=budget.n_trials,
             n_evaluations=budget.n_evaluations,
             time_limit=budget.time_limit,
@@ -294,7 +305,7 @@ def _results(pool: Workers, jobs: Iterable[Job], n_jobs: int) -> Iterable[tuple[
     running: dict[Future[Any], Cell] = {}
     while True:
         while len(running) < n_jobs and (job := next(waiting, None)) is not None:
-            running[pool.submit(run_cell, job)] = job.cell
+            running[pool.submit(run_sharing, job)] = job.cell
         if not running:
             return
         done, _ = wait(running, return_when=FIRST_COMPLETED)

@@ -1,0 +1,78 @@
+"""Methods that ask for the same trial share its training, and get what they would have got alone."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from comitia import Config, Observation, Predictions, Trial
+from comitia.bench.plan import make_experiment
+from comitia.bench.run import Job, run_cell
+from comitia.bench.shared import LEAST_BYTES, Memory
+from tests.bench.tables_folder import make_folder
+
+BASE: dict[str, Any] = {
+    "problems": ["plain"],
+    "spaces": ["sklearn-cash"],
+    "repetitions": 1,
+    "budget": {"n_trials": 8},
+    "validation": [{"name": "3-fold", "cv": 3}],
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_folder(tmp_path_factory.mktemp("tables"))
+
+
+def rows_of(folder: Path, method: str, memory: Memory | None, **changes: Any) -> list[dict[str, Any]]:
+    experiment = make_experiment({**BASE, "methods": [method], **changes}, "e")
+    rows = run_cell(Job(experiment, experiment.cells()[0], folder), memory)
+    return [{key: value for key, value in row.items() if not key.endswith("seconds")} for row in rows]
+
+
+def same(rows: list[dict[str, Any]], others: list[dict[str, Any]]) -> bool:
+    return repr(rows) == repr(others)  # NaN equals NaN here
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "n_trained"),
+    [
+        ("rs-post", "rs-best", 0),  # the same search; predictions that nobody asks for are left out
+        ("rs-best", "rs-post", 8),  # predictions that were not kept are not there
+        ("eo-sqm", "eo-post", 0),
+        ("bo-post", "eo-c", 3),  # five Sobol points are the same
+        ("gp", "gp-r", 8),  # other splits
+        ("eo-sqm", "committee", 8),  # probabilities are not votes
+    ],
+)
+def test_only_what_is_the_same_is_shared(folder: Path, first: str, second: str, n_trained: int) -> None:
+    memory = Memory()
+    rows_of(folder, first, memory)
+    assert len(memory) == 8
+    shared = rows_of(folder, second, memory)
+    assert len(memory) - 8 <= n_trained
+    assert len(memory) - 8 == n_trained or second == "eo-c"  # a surrogate may agree with another's first suggestion
+    assert same(shared, rows_of(folder, second, None))
+
+
+def test_a_search_with_a_time_limit_trains_itself(folder: Path) -> None:
+    memory = Memory()
+    rows_of(folder, "rs", memory, budget={"time_limit": 1.0, "n_trials": 2}, spaces=["svm-rbf"])
+    assert len(memory) == 0
+
+
+def test_memory_is_bounded_and_forgets_what_was_used_longest_ago() -> None:
+    def result(number: int) -> tuple[Observation, Predictions]:
+        trial = Trial(number, 0, (0.5,), Config({"a": number}))
+        rows = np.arange(1000)
+        return Observation(trial, "ok", (0.5,)), Predictions(rows, rows * 0, rows.astype(float))
+
+    each = LEAST_BYTES + 3 * 8000
+    memory = Memory(most_bytes=3 * each)
+    for number in range(3):
+        memory.add((number,), result(number))
+    assert memory.get((0,)) is not None
+    memory.add((3,), result(3))
+    assert [memory.get((number,)) is not None for number in range(4)] == [True, False, True, True]
