@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from comitia.bench.plan import Cell
-from comitia.bench.rows import COLUMNS, RowsFile, journal_of, read_rows
+from comitia.bench.rows import COLUMNS, RowsFile, journal_of, merge_rows, read_rows
 from comitia.errors import ExperimentError
 
 PROTOCOL = {"name": "e", "title": "t", "budget": {"n_trials": 3}}
@@ -231,3 +231,32 @@ def test_rows_of_another_protocol_version_or_kind_are_refused(tmp_path: Path) ->
         read_rows(path)
     with pytest.raises(ExperimentError, match="no "):
         read_rows(tmp_path / "none.parquet")
+
+
+def test_files_of_several_machines_are_brought_together(tmp_path: Path) -> None:
+    here, there, everything = (tmp_path / f"{name}.parquet" for name in ("here", "there", "all"))
+    with RowsFile(here, {**PROTOCOL, "n_cells": 2}) as file:
+        file.append(cell(), rows())
+        file.append(cell("grid"), rows(loss=0.1))
+    with RowsFile(there, {**PROTOCOL, "n_cells": 2}) as running:
+        running.append(cell("grid"), rows(loss=0.9))  # in both: the first counts
+        running.append(cell("sobol"), rows())
+        assert merge_rows(everything, [here, there]) == 3  # also while it is written
+    assert merge_rows(everything, [here, there]) == 0
+    frame, protocol = read_rows(everything)
+    assert frame.groupby("method", sort=False)["test_loss"].max().to_dict() == {"rs": 0.5, "grid": 0.1, "sobol": 0.5}
+    assert len(frame) == 9
+    assert protocol["n_cells"] == 3
+    assert merge_rows(here, [there]) == 1  # into one that is there
+
+
+def test_what_cannot_be_brought_together_is_refused(tmp_path: Path) -> None:
+    here, there = tmp_path / "here.parquet", tmp_path / "there.parquet"
+    with RowsFile(here, PROTOCOL):
+        pass
+    with RowsFile(there, {**PROTOCOL, "budget": {"n_trials": 4}}):
+        pass
+    with pytest.raises(ExperimentError, match="one protocol"):
+        merge_rows(here, [there])
+    with pytest.raises(ExperimentError, match="There is no"):
+        merge_rows(here, [tmp_path / "nowhere.parquet"])

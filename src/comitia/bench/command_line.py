@@ -75,6 +75,24 @@ def report(
 
 
 @app.command()
+def merge(
+    into: Annotated[Path, typer.Argument(help="Parquet file that gets the cells; made if it is not there.")],
+    others: Annotated[list[Path], typer.Argument(help="Files of `bench run` of the same experiment.")],
+) -> None:
+    """Bring together what several machines ran of one experiment; a cell that is in several files counts once.
+
+    **Example**
+
+        comitia bench merge experiments/rows/all.parquet here.parquet there.parquet
+    """
+    with one_line_errors():
+        from comitia.bench.rows import merge_rows
+
+        n = merge_rows(into, others)
+        print(f"{n} {'cell' if n == 1 else 'cells'} added to {into}", file=sys.stderr)
+
+
+@app.command()
 def pool(
     problem: Annotated[str, typer.Argument(help="A table of the data folder, or sklearn:iris, openml:61, ...")],
     space: Annotated[str, typer.Option(help="A row of `comitia spaces`.")],

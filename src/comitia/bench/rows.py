@@ -137,6 +137,20 @@ class RowsFile:
                 "finished is kept."
             ) from error
 
+    def take(self, other: Path) -> int:
+        """Add the cells of another file that are not here; return how many."""
+        _check_protocol(other, self.protocol)
+        table = _merged(_read(other), _read_journal(journal_of(other))[0])
+        keys = list(zip(*(table[name].to_pylist() for name in KEY), strict=True))
+        fresh = set(keys) - self.keys
+        rows = table.filter(_pyarrow().array([key in fresh for key in keys], type=_pyarrow().bool_()))
+        self.merge()
+        n_planned = max(self.protocol.get("n_cells", 0), len(self.keys | fresh))
+        self.protocol = {**self.protocol, "n_cells": n_planned}
+        _write(self.path, _pyarrow().concat_tables([_read(self.path), rows]).combine_chunks(), self.protocol)
+        self.keys |= fresh
+        return len(fresh)
+
     def merge(self) -> None:
         """Move the journal into the Parquet file."""
         if self._pending:
@@ -171,6 +185,17 @@ def read_rows(path: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
     protocol = _protocol_of(path)
     table = _merged(_read(path), pending)
     return table.to_pandas(), protocol
+
+
+def merge_rows(into: Path, others: Iterable[Path]) -> int:
+    """Add to a file the cells of others that it lacks; return how many. It is made if it is not there."""
+    _pyarrow()
+    others = list(others)
+    for path in others:
+        if not path.is_file():
+            raise ExperimentError(f"Rows must be a Parquet file of comitia bench run. There is no {str(path)!r}.")
+    with RowsFile(into, _protocol_of(into if into.exists() else others[0])) as file:
+        return sum(file.take(path) for path in others)
 
 
 def journal_of(path: Path) -> Path:
