@@ -130,7 +130,10 @@ def test_committees_of_numbers_and_of_models_that_are_not_refitted_run_in_cells(
     last = one(folder, "esmbo", problem="numbers", spaces=["svr"], refit=False, test_every=9)[-1]
     assert math.isfinite(last["test_loss"])
     assert math.isnan(last["test_log_loss"])
-    assert math.isnan(one(folder, "rs", spaces=["svm-rbf"])[-1]["test_log_loss"])  # votes alone have none
+
+
+def test_margins_stand_in_where_a_learner_has_no_probabilities(folder: Path) -> None:
+    assert 0 < one(folder, "rs", spaces=["svm-rbf"])[-1]["test_log_loss"] < 5
 
 
 def test_rows_can_be_rare_and_the_last_is_always_there(folder: Path) -> None:

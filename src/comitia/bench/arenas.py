@@ -173,7 +173,7 @@ class Tester:
         weights = [m.weight for m in members]
         score = score_answers([answer for answer, _ in found], weights, self.draw.y_test, self.evaluator)
         ps = [p for _, p in found if p is not None]
-        if len(ps) < len(found):  # votes alone have no log loss
+        if not ps:  # numbers
             return score
         p = np.average(ps, axis=0, weights=weights)
         return score._replace(log_loss=log_loss_of(p, self.evaluator.classes, self.draw.y_test))
@@ -183,7 +183,7 @@ class Tester:
         return self._both(member, seeds)[0]
 
     def _both(self, member: Member, seeds: Seeds) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """Return what counts, and probabilities where the model has them."""
+        """Return what counts, and the probabilities of classes; see `TableEvaluator.answer` for who has none."""
         # a model that is not refitted is the trial's own; one that is refitted depends on its configuration alone
         key = (member.config, None if self.refit else member.trial)
         if key not in self.answers:
@@ -193,8 +193,7 @@ class Tester:
                 del self.answers[next(iter(self.answers))]
             with quiet():
                 model = self.fitted(member, seeds)
-                has_p = e.classes is not None and (averages or hasattr(model, "predict_proba"))
-                p = e.answer(model, X, True) if has_p else None
+                p = None if e.classes is None else e.answer(model, X, True)
                 self.answers[key] = (p if p is not None and averages else e.answer(model, X, False), p)
         return self.answers[key]
 

@@ -47,7 +47,7 @@ COLUMNS: dict[str, str] = {
     "test_loss": "double",  # of what would be returned now
     "test_precision": "double",  # mean over classes (P §5.3)
     "test_recall": "double",
-    "test_log_loss": "double",  # of averaged probabilities, where every member has some
+    "test_log_loss": "double",  # of averaged probabilities; a member without any gives margins or votes
     "train_seconds": "double",  # all trials so far
     "optimizer_seconds": "double",  # everything else of the search so far
     "learner": "string",  # chosen now
