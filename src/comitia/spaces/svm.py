@@ -17,6 +17,10 @@ from comitia.spaces.learners import Recipe, choice, integer, log_real, space_of,
 from comitia.spaces.quick_svm import QuickBuild, quick_ard, quick_rbf
 
 
+MOST_STEPS = 200_000
+"""Steps of the solver: a polynomial of degree 10 with C = 1e5 has no end otherwise. libsvm alone stops at 10 million."""
+
+
 def _rbf_space(n_features: int | None) -> CS.ConfigurationSpace:
     """T §3.3: C and the kernel width tau in [1e-5, 1e5], log. tau is scikit-learn's gamma (T eq. 2.18)."""
     return space_of(log_real("C", 1e-5, 1e5), log_real("gamma", 1e-5, 1e5))
@@ -49,7 +53,7 @@ def _kernels_space(n_features: int | None) -> CS.ConfigurationSpace:
 
 def build_kernels(config: Config, random_state: int) -> Any:
     """Build an SVM; the polynomial kernel, for which T names no width, has scikit-learn's default `gamma="scale"`."""
-    return standardised(SVC(**config, random_state=random_state))
+    return standardised(SVC(**config, max_iter=MOST_STEPS, random_state=random_state))
 
 
 def _svm_space(n_features: int | None) -> CS.ConfigurationSpace:
