@@ -24,7 +24,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from comitia.gp.kernels import Labels
+from comitia.gp.kernels import Labels, Mask
 from comitia.gp.linalg import JITTER, backward, cholesky, forward, precision
 from comitia.gp.theta import AMPLITUDE, MEAN_VARIANCE, N_GLOBAL, NOISE, OFFSET, Form
 
@@ -38,14 +38,15 @@ MOST_REMEMBERED = 300
 """Blocks up to this size have their pairs remembered; of larger ones they are a small part of the work."""
 
 
-def pairs(m: int) -> tuple[Indices, Indices, Indices]:
-    """Return i, j and the flat position i m + j of the pairs i > j, in rows."""
+def pairs(m: int) -> tuple[Indices, Indices, Mask]:
+    """Return i and j of the pairs i > j, in rows, and which entries of a flat matrix they are."""
     return _small_pairs(m) if m <= MOST_REMEMBERED else _pairs(m)
 
 
-def _pairs(m: int) -> tuple[Indices, Indices, Indices]:
-    i, j = np.tril_indices(m, -1)
-    return i, j, i * m + j
+def _pairs(m: int) -> tuple[Indices, Indices, Mask]:
+    is_lower = np.tri(m, k=-1, dtype=bool)
+    i, j = np.nonzero(is_lower)
+    return i, j, is_lower.reshape(-1)
 
 
 _small_pairs = lru_cache(maxsize=64)(_pairs)
@@ -82,7 +83,9 @@ class Block:
         k *= amplitude[:, None]
         k += offset[:, None]
         K = np.empty((len(theta), m * m))
-        K[:, pairs(m)[2]] = k
+        is_lower = pairs(m)[2]
+        for matrix, entries in zip(K, k, strict=True):
+            matrix[is_lower] = entries
         peak = (amplitude + offset) * (1.0 + JITTER) + noise
         K[:, :: m + 1] = peak[:, None] + self.noise
         return K.reshape(len(theta), m, m), s
@@ -212,9 +215,9 @@ class Blocks:
             m = len(block)
             u = solved[:, 1]
             alpha = solved[:, 0] - mean * u
-            i, j, lower = pairs(m)
+            i, j, is_lower = pairs(m)
             inverse = precision(L)
-            G = alpha[i] * alpha[j] + u[i] * u[j] / weight - inverse.reshape(-1)[lower]
+            G = alpha[i] * alpha[j] + u[i] * u[j] / weight - inverse.reshape(-1)[is_lower]
             trace = float((alpha * alpha + u * u / weight - inverse.diagonal()).sum())
             half_k = float(G @ self.form.kernel.profile(s))  # half of the sum over both triangles
             # d K / d log amplitude = 2 amplitude^2 k, and so on; the diagonal of k is 1

@@ -23,6 +23,11 @@ Mask = NDArray[np.bool_]
 Labels = NDArray[np.int64]
 
 
+PIECE = 8192
+"""Entries that are worked on at a time: temporaries that stay in the cache, and for which the system need not be asked
+for memory, take a third of the time."""
+
+
 class Kernel(Protocol):
     """A covariance function."""
 
@@ -91,15 +96,20 @@ class Matern52(ARD):
     @staticmethod
     def profile(s: Array) -> Array:
         """See `ARD`."""
-        r = s * 5.0
-        np.sqrt(r, out=r)
-        k = np.exp(-r)
-        # 1 + r + r^2 / 3, by Horner
-        poly = r * (1.0 / 3.0)
-        poly += 1.0
-        poly *= r
-        poly += 1.0
-        k *= poly
+        k = np.empty(s.shape)
+        flat, out = s.reshape(-1), k.reshape(-1)
+        room = np.empty((2, min(PIECE, len(flat))))
+        for first in range(0, len(flat), PIECE):
+            piece, e = flat[first : first + PIECE], out[first : first + PIECE]
+            r, poly = room[:, : len(piece)]
+            np.sqrt(np.multiply(piece, 5.0, out=r), out=r)
+            np.exp(np.negative(r, out=e), out=e)
+            # 1 + r + r^2 / 3, by Horner
+            np.multiply(r, 1.0 / 3.0, out=poly)
+            poly += 1.0
+            poly *= r
+            poly += 1.0
+            e *= poly
         return k
 
     @staticmethod
