@@ -17,7 +17,7 @@ from comitia.spaces.learners import Recipe, choice, integer, log_real, space_of,
 from comitia.spaces.quick_svm import QuickBuild, quick_ard, quick_rbf
 
 MOST_STEPS = 200_000
-"""Steps of the solver: a polynomial of degree 10 with C = 1e5 has no end otherwise (libsvm alone stops at 10 million)."""
+"""Steps of the solver: a polynomial of degree 10 with C = 1e5 has no end otherwise; libsvm has 10 million."""
 
 
 def _rbf_space(n_features: int | None) -> CS.ConfigurationSpace:
