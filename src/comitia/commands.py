@@ -16,7 +16,6 @@ from comitia.methods import METHODS
 from comitia.models import STUDY, check_output
 from comitia.readers import read_table, split_target
 from comitia.spaces import SPACES
-from comitia.spaces.default import LEARNERS
 from comitia.study import Study
 
 if TYPE_CHECKING:
@@ -199,10 +198,9 @@ def methods_frame() -> pd.DataFrame:
 
 
 def spaces_frame() -> pd.DataFrame:
-    """Return the ready-made spaces and the learners of the default one."""
+    """Return the ready-made spaces."""
     import pandas as pd
 
-    rows = [{"name": r.name, "task": r.task, "paper": r.paper, "what": r.summary} for r in SPACES.values()]
-    learners = ", ".join(LEARNERS)
-    rows.append({"name": "(default)", "task": "both", "paper": "comitia", "what": f"A choice of {learners}."})
-    return pd.DataFrame(rows)
+    return pd.DataFrame(
+        [{"name": r.name, "task": r.task, "paper": r.paper, "what": r.summary} for r in SPACES.values()]
+    )

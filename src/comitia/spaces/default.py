@@ -32,7 +32,7 @@ from comitia.errors import ChoiceError, UnknownName
 from comitia.scoring import Task
 from comitia.space import Config, Space
 from comitia.space.dicts import configspace_from_dict
-from comitia.spaces.learners import integer, log_real, real, space_of
+from comitia.spaces.learners import Recipe, integer, log_real, real, space_of
 from comitia.tables import Columns
 
 MOST_ONE_HOT = 15
@@ -332,3 +332,16 @@ def _definition(space: Any) -> CS.ConfigurationSpace | None:
     if isinstance(space, Space):
         return space.configspace
     return space if isinstance(space, CS.ConfigurationSpace) else configspace_from_dict(space)
+
+
+def _recipe(name: str, task: Task) -> Recipe:
+    """Return the default space as a row of the registry, for tables that are numbers already."""
+
+    def define(n_features: int | None) -> CS.ConfigurationSpace:
+        return default_space(Columns(n_features or 1), task, 1).space.configspace
+
+    summary = f"What the Auto classes search: {', '.join(LEARNERS)}."
+    return Recipe(name, define, Builder(Columns(1), task), task, "comitia", summary)
+
+
+RECIPES = [_recipe("default", "classification"), _recipe("default-regression", "regression")]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from comitia.errors import UnknownName
 from comitia.spaces.cash import RECIPES as CASH
+from comitia.spaces.default import RECIPES as DEFAULT
 from comitia.spaces.ensembles import RECIPES as ENSEMBLES
 from comitia.spaces.learners import LearnerSpace, Recipe
 from comitia.spaces.neural import RECIPES as NEURAL
 from comitia.spaces.svm import RECIPES as SVM
 from comitia.spaces.trees import RECIPES as TREES
 
-SPACES: dict[str, Recipe] = {recipe.name: recipe for recipe in [*SVM, *TREES, *NEURAL, *CASH, *ENSEMBLES]}
+SPACES: dict[str, Recipe] = {recipe.name: recipe for recipe in [*SVM, *TREES, *NEURAL, *CASH, *ENSEMBLES, *DEFAULT]}
 
 
 def get_space(name: str, *, n_features: int | None = None) -> LearnerSpace:
