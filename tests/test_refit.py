@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_diabetes, load_iris
+from sklearn.metrics import r2_score
 from sklearn.model_selection import ShuffleSplit, TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -161,6 +162,10 @@ def test_an_estimator_warns_of_members_that_it_leaves_out() -> None:
         AutoClassifier(include=[OnlyParts(), OnlyParts()], **options).fit(X, Y)
 
 
+def _negative_rmse(y: Any, predicted: Any) -> float:
+    return -float(np.sqrt(np.mean((y - predicted) ** 2)))
+
+
 class TestWhatIsReturnedByDefault:
     def test_a_committee_that_is_saved_and_loaded(self, tmp_path: Path) -> None:
         model = AutoClassifier(n_trials=6, include=["linear", "svm", "knn"], cv=3, random_state=0).fit(X, Y)
@@ -184,6 +189,21 @@ class TestWhatIsReturnedByDefault:
         assert model.study_.method.name == "committee"
         mean = sum(m.weight * m.pipeline.predict(model.cleaner_.transform(table)) for m in model.members_)
         assert model.predict(table) == pytest.approx(mean)
+
+    @pytest.mark.parametrize(
+        ("scoring", "by_hand"), [("r2", r2_score), ("neg_root_mean_squared_error", _negative_rmse)]
+    )
+    def test_scores_of_a_whole_fold_are_told_of_a_committee(self, scoring: str, by_hand: Any) -> None:
+        table, y = load_diabetes(return_X_y=True)
+        model = AutoRegressor(n_trials=5, include=["linear", "knn"], cv=3, scoring=scoring, random_state=0).fit(
+            table, y
+        )
+        kept = [model.study_.history.predictions(m.trial) for m in model.members_]
+        assert len(kept) > 1
+        mean = sum(m.weight * p.values for m, p in zip(model.members_, kept, strict=True))
+        rows, folds = kept[0].rows, kept[0].folds
+        scores = [by_hand(y[rows[folds == fold]], mean[folds == fold]) for fold in range(3)]
+        assert model.validation_score_ == pytest.approx(np.mean(scores))
 
     @pytest.mark.parametrize(
         "options",

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from comitia.ensembles.agnostic import Bootstraps
 from comitia.ensembles.eo import SlotRules, committee_of
@@ -18,8 +19,8 @@ from comitia.ensembles.greedy import Greedy, of_least
 from comitia.ensembles.losses import CommitteeLoss
 from comitia.ensembles.pool import by_row, form_for, nobody, pool_of, whole_predictions
 from comitia.ensembles.predictor import of_most
-from comitia.history import History
-from comitia.scoring import RowLoss
+from comitia.history import History, Truth
+from comitia.scoring import Loss, Scorer
 from comitia.seams import Member
 from comitia.seeds import Seeds
 from comitia.selection import Argmin
@@ -119,29 +120,55 @@ def weighted(history: History, numbers: NDArray[np.intp], counts: NDArray[np.int
 
 
 def validation_loss(
-    history: History, members: Sequence[Member], loss: RowLoss, order: Sequence[int] | None = None
+    history: History, members: Sequence[Member], loss: Loss, order: Sequence[int] | None = None
 ) -> float:
     """Return the loss of members together on the rows that each was judged on; NaN where predictions were not kept.
 
     As for a trial it is the mean over folds; where members had other folds, over rows. Optimistic where members were
-    chosen by the same rows. `order` decides between classes, as in `Ensemble`.
+    chosen by the same rows. `order` decides between classes, as in `Ensemble`. A scorer can score numbers alone.
     """
     truth = history.truth
+    found = None if truth is None else _together(history, members, truth)
+    if truth is None or found is None or (isinstance(loss, Scorer) and truth.n_classes):
+        return math.nan
+    rows, folds, mean = found
+    weights = np.ones(len(rows)) if truth.weights is None else truth.weights[rows]
+    if isinstance(loss, Scorer):
+        parts = [folds == fold for fold in np.unique(folds)]
+        scores = [loss(_Known(mean[part]), rows[part], truth.y[rows[part]], weights[part]) for part in parts]
+        return -float(np.mean(scores))
+    predicted = of_most(mean, order) if truth.n_classes and not loss.needs_probabilities else mean
+    losses = loss.rows(truth.y[rows], predicted)
+    return float(np.mean(np.bincount(folds, losses * weights) / np.bincount(folds, weights)))
+
+
+class _Known(BaseEstimator):  # type: ignore[misc]
+    """Has predicted already; what a scorer wants to call."""
+
+    def __init__(self, predicted: NDArray[np.float64]) -> None:
+        self.predicted = predicted
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Return what is known of the rows, whatever they are."""
+        return self.predicted
+
+
+def _together(
+    history: History, members: Sequence[Member], truth: Truth
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[Any]] | None:
+    """Return rows, their folds and what members say of them together; None where that was not kept."""
     found = [None if member.trial is None else whole_predictions(history, member.trial) for member in members]
     kept = [predictions for predictions in found if predictions is not None]
-    if truth is None or len(kept) < len(found) or not kept:
-        return math.nan
+    if len(kept) < len(found) or not kept:
+        return None
     rows, folds = kept[0].rows, kept[0].folds
     values = [np.asarray(one.values) for one in kept]
     if not all(np.array_equal(one.rows, rows) and np.array_equal(one.folds, folds) for one in kept):
         values = [by_row(one.rows, some, truth.n_classes) for one, some in zip(kept, values, strict=True)]
         rows, folds = np.unique(rows), np.zeros(len(values[0]), dtype=np.intp)
         if not all(np.array_equal(np.unique(one.rows), rows) for one in kept):
-            return math.nan
+            return None
     if truth.n_classes:
         values = [some if some.ndim == 2 else some[:, None] == np.arange(truth.n_classes) for some in values]
     mean: NDArray[Any] = np.tensordot([member.weight for member in members], np.stack(values).astype(np.float64), 1)
-    predicted = of_most(mean, order) if truth.n_classes and not loss.needs_probabilities else mean
-    losses = loss.rows(truth.y[rows], predicted)
-    weights = np.ones(len(rows)) if truth.weights is None else truth.weights[rows]
-    return float(np.mean(np.bincount(folds, losses * weights) / np.bincount(folds, weights)))
+    return rows, folds, mean

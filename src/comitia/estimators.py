@@ -323,7 +323,7 @@ class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
             return -float(history.losses[next(iter(weights))])
         name = self._scoring_name()
         loss = make_loss(ROW_LOSS_OF.get(name, evaluator.loss))
-        if isinstance(loss, Scorer) or not weights:
+        if not weights:
             return math.nan
         members = [Member(history.trial(number).config, weight, number) for number, weight in weights.items()]
         return (name == "accuracy") - validation_loss(history, members, loss, order)
@@ -494,7 +494,7 @@ class AutoClassifier(ClassifierMixin, _Auto):  # type: ignore[misc]
         What votes or is averaged: `config`, `weight`, `pipeline` (fitted; it takes the cleaned table), `trial`.
     validation_score_ : float
         Score of the members together on the rows that each was judged on, in scikit-learn's sign: `best_score_` is
-        that of the best single model. Both are optimistic. NaN where `scoring` cannot be told from kept predictions.
+        that of the best single model. Both are optimistic. NaN where nothing but the fallback could be fitted.
     study_ : Study
 
     Examples
