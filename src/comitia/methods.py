@@ -154,7 +154,7 @@ BAYES = gaussian_process(
 EO_SQM, EO_C, EO_SIG = (SlotRules(loss) for loss in (SQUARED_MARGIN, C_BOUND, SIGMOID))
 POST = GreedyCommittee(Greedy(n_warm=3))
 FEW = Greedy(most_members=8)
-PROPER = EnsembleLoss(SlotRules(LOG_LOSS, LOG_LOSS), wants_probabilities=True)
+PROPER = EnsembleLoss(SlotRules(LOG_LOSS, LOG_LOSS, with_replacement=True), wants_probabilities=True)
 PBIL_BINS = 256
 """P has a component for each value of an integer, 255 at most; reals of `ensembles` say how many they have there."""
 

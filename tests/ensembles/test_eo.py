@@ -26,27 +26,29 @@ def votes_loss(members: Any, y: Any, squared: bool) -> float:
     return float(np.mean(right <= rival))
 
 
-def by_hand(answers: Any, y: Any, m: int) -> tuple[dict[int, int], list[float]]:
+def by_hand(answers: Any, y: Any, m: int, repeats: bool) -> tuple[dict[int, int], list[float]]:
     """T Alg. 4.1, line by line: the committee after all trials, and the losses of the pool for the next."""
     slots: dict[int, int] = {}
     for i in range(len(answers) + 1):
         j = i % m
-        rest = [answers[k] for slot, k in slots.items() if slot != j]
-        squared = [votes_loss(np.array([*rest, h]), y, True) for h in answers]
+        inside = [k for slot, k in slots.items() if slot != j]
+        joined = [[*inside, *([k] if repeats or k not in inside else [])] for k in range(len(answers))]  # E_i and {h}
+        squared = [votes_loss(answers[members], y, True) for members in joined]
         if i == len(answers):
             return slots, squared
-        errors = [votes_loss(np.array([*rest, h]), y, False) for h in answers[: i + 1]]
-        slots[j] = min(range(i + 1), key=lambda k: (round(errors[k], 9), round(squared[k], 9), k))
+        errors = [votes_loss(answers[members], y, False) for members in joined]
+        offered = [k for k in range(i + 1) if repeats or k not in inside]
+        slots[j] = min(offered, key=lambda k: (round(errors[k], 9), round(squared[k], 9), k))
     raise AssertionError
 
 
 @settings(max_examples=15)
-@given(st.integers(0, 10_000), st.integers(0, 14), st.integers(1, 5))
-def test_the_slots_and_the_values_are_those_of_algorithm_4_1(seed: int, n: int, m: int) -> None:
+@given(st.integers(0, 10_000), st.integers(0, 14), st.integers(1, 5), st.booleans())
+def test_the_slots_and_the_values_are_those_of_algorithm_4_1(seed: int, n: int, m: int, repeats: bool) -> None:
     answers, y = random_answers(seed, n_models=n + 1)
-    slots, losses = by_hand(answers, y, m)
+    slots, losses = by_hand(answers, y, m, repeats)
     history = played(answers, y, 3)
-    rules = SlotRules(SQUARED_MARGIN, n_slots=m)
+    rules = SlotRules(SQUARED_MARGIN, n_slots=m, with_replacement=repeats)
     committee = Committee(rules)
     committee.update(history)
     assert {slot: k for slot, k in enumerate(committee.slots) if k >= 0} == slots
@@ -80,6 +82,23 @@ def test_the_committee_gets_better_than_its_best_member(loss: Any) -> None:
     assert len(committee.members) == 12
     alone = min((answer != y).mean() for answer in answers)
     assert votes_loss(answers[committee.members], y, False) < 0.8 * alone
+
+
+def test_a_bad_beginning_is_left_behind() -> None:
+    """Copies of the first model would have the majority for ever: no single slot changes a vote."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=300)
+    first, common = (np.where(rng.random(300) < right, y, rng.integers(3, size=300)) for right in (0.2, 0.6))
+    alike = [np.where(rng.random(300) < 0.9, common, rng.integers(3, size=300)) for _ in range(40)]
+    models = [first, *alike]
+    committee = Committee(SlotRules(SQUARED_MARGIN))
+    committee.update(played(models, y, 3))
+    assert len(set(committee.members)) == 12
+    stuck = Committee(SlotRules(SQUARED_MARGIN, with_replacement=True))
+    stuck.update(played(models, y, 3))
+    errors = [votes_loss(np.array(models)[found.members], y, False) for found in (committee, stuck)]
+    assert errors[0] < 0.7 * errors[1]
+    assert errors[1] == pytest.approx((first != y).mean())
 
 
 def test_a_committee_without_a_fixed_size_grows_while_that_helps_and_can_shrink() -> None:

@@ -3,6 +3,9 @@
 The search works on one slot at a time: trial k was asked for slot k mod m, with the others as they are (T eq. 4.4), so
 several workers work on different slots. When trial k is there its slot is filled anew from the whole pool. The slots
 are a fold over the finished trials in the order of their numbers: a trial that comes late changes what follows it.
+
+Slots are filled without replacement (T §4.2.2): E_i and {h} are joined as sets. With it, copies of an early model that
+have the majority of votes stay for ever, because no single slot changes a vote.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from comitia.ensembles.votes import Tally
 from comitia.history import History
 
 Array = NDArray[np.float64]
+Places = slice | NDArray[np.intp]
 Slots = tuple[int, ...]
 """The trial in each slot; -1 in an empty one."""
 EMPTY = -1
@@ -39,11 +43,14 @@ class SlotRules:
     n_slots : int, optional
         m; None lets the committee grow and shrink: its slots take turns with one more that is offered, and one that
         nobody improves is given up.
+    with_replacement : bool
+        Whether a model may sit in several slots.
     """
 
     loss: CommitteeLoss | None
     refill: CommitteeLoss | None = None
     n_slots: int | None = 12
+    with_replacement: bool = False
 
     def turn(self, number: int, slots: Slots) -> int:
         """Return the slot that a trial works on."""
@@ -97,15 +104,22 @@ class Committee:
         numbers = pool.numbers[known]
         if not len(numbers):
             return numbers, np.empty(0)
-        turn = self._rules.turn(following, slots)
-        return numbers, _rest(pool, form, slots, turn).losses_with(pool.answers[known])
+        return numbers, self._losses_beside(pool, form, slots, self._rules.turn(following, slots), known)
 
     def losses_in(self, history: History, slot: int) -> tuple[NDArray[np.intp], Array]:
         """Return the trials of the pool and the committee's loss with each in this slot (T eq. 4.3)."""
         form = form_for(history, self._rules.loss)
         assert form is not None, "a committee has members only where predictions were kept"
         pool = pool_of(history, form)
-        return pool.numbers, _rest(pool, form, self.slots, slot).losses_with(pool.answers)
+        return pool.numbers, self._losses_beside(pool, form, self.slots, slot, slice(None))
+
+    def _losses_beside(self, pool: Pool, form: CommitteeLoss, slots: Slots, turn: int, known: Places) -> Array:
+        """Return the loss with each of the known models in a slot; who is inside already adds nothing (T line 5)."""
+        rest = _rest(pool, form, slots, turn)
+        losses = rest.losses_with(pool.answers[known])
+        if not self._rules.with_replacement and (is_inside := _is_inside(pool.numbers[known], slots, turn)).any():
+            losses[is_inside] = rest.loss()
+        return losses
 
     def _after(self, history: History, number: int) -> Slots:
         """Fill the slot of a trial with whom the committee is best off (T lines 11 and 12)."""
@@ -115,9 +129,11 @@ class Committee:
             return slots
         pool, fill_pool = pool_of(history, form), pool_of(history, fill)
         known = _up_to(pool.numbers, number)
+        turn = rules.turn(number, slots)
+        if not rules.with_replacement:
+            known = _places(known, ~_is_inside(pool.numbers[known], slots, turn))
         if not len(pool.numbers[known]):
             return slots
-        turn = rules.turn(number, slots)
         rest = _rest(fill_pool, fill, slots, turn)
         losses = rest.losses_with(fill_pool.answers[known])
         # beside many others one member seldom changes a vote: the smoother loss decides between equals
@@ -130,7 +146,19 @@ class Committee:
         return (*slots[:turn], int(pool.numbers[known][chosen]), *slots[turn + 1 :])
 
 
-def _up_to(numbers: NDArray[np.intp], number: int) -> slice | NDArray[np.intp]:
+def _is_inside(numbers: NDArray[np.intp], slots: Slots, turn: int) -> NDArray[np.bool_]:
+    """Tell which trials sit in another slot than the one whose turn it is."""
+    return np.isin(numbers, [member for slot, member in enumerate(slots) if slot != turn and member != EMPTY])
+
+
+def _places(known: Places, is_free: NDArray[np.bool_]) -> Places:
+    """Return those of some places that are free."""
+    if is_free.all():
+        return known
+    return np.flatnonzero(is_free) if isinstance(known, slice) else known[is_free]
+
+
+def _up_to(numbers: NDArray[np.intp], number: int) -> Places:
     """Return the places of trials up to one; a slice, which copies nothing, where they are in order."""
     is_known = numbers <= number
     n = int(np.count_nonzero(is_known))
