@@ -13,6 +13,7 @@ from comitia.bench.plan import OWN_SPACE, Cell, Experiment
 from comitia.bench.problems import Draw, FunctionProblem, Problem, TableProblem, WithImputer
 from comitia.bench.splits import capped_rows, make_validation
 from comitia.bench.statistics import macro_precision_recall_f
+from comitia.ensembles.predictor import of_most
 from comitia.errors import ExperimentError
 from comitia.evaluation import FunctionEvaluator, TableEvaluator
 from comitia.methods import Method, kept_by
@@ -173,7 +174,7 @@ class Tester:
         weights = [m.weight for m in members]
         score = score_answers([answer for answer, _ in found], weights, self.draw.y_test, self.evaluator)
         ps = [p for _, p in found if p is not None]
-        if not ps:  # numbers
+        if self.evaluator.classes is None or len(ps) < len(found):
             return score
         p = np.average(ps, axis=0, weights=weights)
         return score._replace(log_loss=log_loss_of(p, self.evaluator.classes, self.draw.y_test))
@@ -193,9 +194,18 @@ class Tester:
                 del self.answers[next(iter(self.answers))]
             with quiet():
                 model = self.fitted(member, seeds)
-                p = None if e.classes is None else e.answer(model, X, True)
-                self.answers[key] = (p if p is not None and averages else e.answer(model, X, False), p)
+                answer = e.answer(model, X, averages)
+                self.answers[key] = (answer, answer if averages else self._probabilities(model))
         return self.answers[key]
+
+    def _probabilities(self, model: Any) -> NDArray[Any] | None:
+        """Return probabilities of classes where only votes count: without them there is no log loss, but an error."""
+        if self.evaluator.classes is None:
+            return None
+        try:
+            return self.evaluator.answer(model, self.draw.X_test, True)
+        except Exception:  # a learner may raise anything
+            return None
 
     def fitted(self, member: Member, seeds: Seeds) -> Any:
         """Return the model: fitted on everything but the test rows, or the trial's own."""
@@ -220,11 +230,11 @@ def score_answers(
         return Score(float(np.mean(loss.rows(y_test, np.average(answers, axis=0, weights=weights)))))
     if answers[0].ndim == 2:
         p = np.average(answers, axis=0, weights=weights)
-        predicted = classes[p.argmax(axis=1)]
+        predicted = classes[of_most(p)]
         rows = loss.rows(*over_all_classes(p, classes, y_test)) if loss.needs_probabilities else predicted != y_test
     else:
         votes = sum(w * (a[:, None] == np.arange(len(classes))) for a, w in zip(answers, weights, strict=True))
-        predicted = classes[np.asarray(votes).argmax(axis=1)]
+        predicted = classes[of_most(np.asarray(votes))]
         rows = predicted != y_test
     precision, recall, _ = macro_precision_recall_f(y_test, predicted)
     return Score(float(np.mean(rows)), precision, recall)
