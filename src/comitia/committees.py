@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from comitia.ensembles.agnostic import Bootstraps
+from comitia.ensembles.calibration import tempered
 from comitia.ensembles.eo import SlotRules, committee_of
 from comitia.ensembles.greedy import Greedy, of_least
 from comitia.ensembles.losses import CommitteeLoss
@@ -62,7 +63,7 @@ class GreedyCommittee:
         answers = pool.answers if (np.diff(order) > 0).all() else pool.answers[order]
         rng = seeds("greedy", len(history))
         counts = self._greedy(nobody(pool, form), answers, rng, pool.seconds[order])
-        return weighted(history, pool.numbers[order], counts)
+        return weighted(history, pool.numbers[order], counts, pool.temperatures[order])
 
 
 class SlotCommittee:
@@ -111,12 +112,21 @@ class AgnosticBayes:
         return weighted(history, pool.numbers[order], counts)
 
 
-def weighted(history: History, numbers: NDArray[np.intp], counts: NDArray[np.intp]) -> list[Member]:
+def weighted(
+    history: History,
+    numbers: NDArray[np.intp],
+    counts: NDArray[np.intp],
+    temperatures: NDArray[np.float64] | None = None,
+) -> list[Member]:
     """Return the trials that were counted, with weights that sum to 1, the heaviest first."""
     order = [i for i in np.argsort(-counts, kind="stable").tolist() if counts[i] > 0]
     total = int(counts.sum())
     trials = [history.trial(int(numbers[i])) for i in order]
-    return [Member(trial.config, int(counts[i]) / total, trial.number) for i, trial in zip(order, trials, strict=True)]
+    warmth = np.ones(len(counts)) if temperatures is None else temperatures
+    return [
+        Member(trial.config, int(counts[i]) / total, trial.number, float(warmth[i]))
+        for i, trial in zip(order, trials, strict=True)
+    ]
 
 
 def validation_loss(
@@ -170,5 +180,6 @@ def _together(
             return None
     if truth.n_classes:
         values = [some if some.ndim == 2 else some[:, None] == np.arange(truth.n_classes) for some in values]
+        values = [tempered(some, member.temperature) for some, member in zip(values, members, strict=True)]
     mean: NDArray[Any] = np.tensordot([member.weight for member in members], np.stack(values).astype(np.float64), 1)
     return rows, folds, mean

@@ -309,23 +309,24 @@ class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
         # which class wins a tie is drawn once, so that no class is favoured by its name
         order = None if n_classes is None else self.study_.seeds("ties").permutation(n_classes).tolist()
         is_vote = evaluator.keep == "predictions"
-        self.ensemble_ = Ensemble([m.pipeline for m in fitted], [m.weight for m in fitted], n_classes, is_vote, order)
+        self.ensemble_ = _ensemble(fitted, n_classes, is_vote, order)
         self.validation_score_ = self._validation_score(evaluator, order)
 
     def _validation_score(self, evaluator: TableEvaluator, order: list[int] | None) -> float:
         """Return the score of the members together on the rows that each was judged on."""
-        weights: dict[int, float] = {}
-        for member in self.members_:
-            if member.trial is not None:
-                weights[member.trial] = weights.get(member.trial, 0.0) + member.weight
         history = self.study_.history
-        if len(weights) == 1:
-            return -float(history.losses[next(iter(weights))])
+        by_trial: dict[int, Member] = {}
+        for m in self.members_:
+            if m.trial is not None:  # its folds share its weight
+                weight = m.weight + (by_trial[m.trial].weight if m.trial in by_trial else 0.0)
+                by_trial[m.trial] = Member(history.trial(m.trial).config, weight, m.trial, m.temperature)
+        if not by_trial:
+            return math.nan
+        members = list(by_trial.values())
         name = self._scoring_name()
         loss = make_loss(ROW_LOSS_OF.get(name, evaluator.loss))
-        if not weights:
-            return math.nan
-        members = [Member(history.trial(number).config, weight, number) for number, weight in weights.items()]
+        if len(members) == 1 and (members[0].temperature == 1.0 or not getattr(loss, "needs_probabilities", False)):
+            return -float(history.losses[members[0].trial])
         return (name == "accuracy") - validation_loss(history, members, loss, order)
 
     def _why(self) -> str:
@@ -392,6 +393,7 @@ class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
                 "config": None if member.config is None else json.dumps(dict(member.config), default=repr),
                 "weight": member.weight,
                 "trial": member.trial,
+                "temperature": member.temperature,
             }
             for member in self.members_
         ]
@@ -491,7 +493,8 @@ class AutoClassifier(ClassifierMixin, _Auto):  # type: ignore[misc]
     Attributes
     ----------
     members_ : list of FittedMember
-        What votes or is averaged: `config`, `weight`, `pipeline` (fitted; it takes the cleaned table), `trial`.
+        What votes or is averaged: `config`, `weight`, `pipeline` (fitted; it takes the cleaned table), `trial`,
+        `temperature` (what its probabilities are tempered by, see docs/committees.md).
     validation_score_ : float
         Score of the members together on the rows that each was judged on, in scikit-learn's sign: `best_score_` is
         that of the best single model. Both are optimistic. NaN where nothing but the fallback could be fitted.
@@ -611,6 +614,7 @@ def load(path: str | Path, *, trusted: Sequence[str] = ()) -> Any:
             member["weight"],
             model,
             member["trial"],
+            member["temperature"],
         )
         for member, model in zip(content["members"], content["ensemble"].models, strict=True)
     ]
@@ -622,6 +626,11 @@ def load(path: str | Path, *, trusted: Sequence[str] = ()) -> Any:
     if (study := read_study(Path(path))) is not None:
         estimator.study_ = study
     return estimator
+
+
+def _ensemble(members: list[FittedMember], n_classes: int | None, is_vote: bool, order: list[int] | None) -> Ensemble:
+    models, weights, temperatures = zip(*((m.pipeline, m.weight, m.temperature) for m in members), strict=True)
+    return Ensemble(list(models), list(weights), n_classes, is_vote, order, list(temperatures))
 
 
 def _has_names(X: Any) -> bool:

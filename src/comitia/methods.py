@@ -14,7 +14,7 @@ from typing import Any
 from comitia.committees import AgnosticBayes, GreedyCommittee, SlotCommittee
 from comitia.ensembles.eo import SlotRules
 from comitia.ensembles.greedy import Greedy
-from comitia.ensembles.losses import C_BOUND, LOG_LOSS, SIGMOID, SQUARED_MARGIN
+from comitia.ensembles.losses import C_BOUND, SIGMOID, SQUARED_MARGIN, TEMPERED_BRIER
 from comitia.errors import ChoiceError, UnknownName
 from comitia.evaluation import Keep
 from comitia.goals import BootstrapRisk, EnsembleLoss, MeanLoss
@@ -154,7 +154,7 @@ BAYES = gaussian_process(
 EO_SQM, EO_C, EO_SIG = (SlotRules(loss) for loss in (SQUARED_MARGIN, C_BOUND, SIGMOID))
 POST = GreedyCommittee(Greedy(n_warm=3))
 FEW = Greedy(most_members=8)
-PROPER = EnsembleLoss(SlotRules(LOG_LOSS, LOG_LOSS, with_replacement=True), wants_probabilities=True)
+PROPER = EnsembleLoss(SlotRules(TEMPERED_BRIER, TEMPERED_BRIER, with_replacement=True), wants_probabilities=True)
 PBIL_BINS = 256
 """P has a component for each value of an integer, 255 at most; reals of `ensembles` say how many they have there."""
 
@@ -331,9 +331,9 @@ METHODS: dict[str, Method] = {
         Method(
             "committee",
             partial(BAYES, remembers=PROPER),
-            "Ensemble optimisation on the log loss, a greedy committee of at most 8; comitia's own default.",
+            "Ensemble optimisation on the Brier score of tempered models, a greedy committee of at most 8; the default.",
             goal=PROPER,
-            selection=GreedyCommittee(FEW, wants_probabilities=True),
+            selection=GreedyCommittee(FEW, loss=TEMPERED_BRIER, wants_probabilities=True),
         ),
         Method(
             "smbo",

@@ -37,6 +37,8 @@ class FittedMember:
     """The weights of all members sum to 1."""
     pipeline: Any
     trial: int | None
+    temperature: float = 1.0
+    """See `Member`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +178,7 @@ def _weighted(members: Sequence[Member], models: Sequence[Sequence[Any]]) -> lis
     """Share each member's weight among its models, and that of the missing among all."""
     total = sum(member.weight for member, some in zip(members, models, strict=True) if some)
     return [
-        FittedMember(member.config, member.weight / total / len(some), model, member.trial)
+        FittedMember(member.config, member.weight / total / len(some), model, member.trial, member.temperature)
         for member, some in zip(members, models, strict=True)
         for model in some
     ]

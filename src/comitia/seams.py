@@ -48,6 +48,8 @@ class Member:
     weight: float
     trial: int | None
     """None for a configuration that was never tried (posterior mean)."""
+    temperature: float = 1.0
+    """What its probabilities are tempered by before they are averaged; see `ensembles.calibration`."""
 
 
 @runtime_checkable

@@ -13,6 +13,7 @@ from comitia.bench.plan import OWN_SPACE, Cell, Experiment
 from comitia.bench.problems import Draw, FunctionProblem, Problem, TableProblem, WithImputer
 from comitia.bench.splits import capped_rows, make_validation
 from comitia.bench.statistics import macro_precision_recall_f
+from comitia.ensembles.calibration import tempered
 from comitia.ensembles.predictor import of_most
 from comitia.errors import ExperimentError
 from comitia.evaluation import FunctionEvaluator, TableEvaluator
@@ -170,7 +171,7 @@ class Tester:
             if len(members) > 1:
                 raise ExperimentError(f"A committee must be tested by a loss on rows. Got {loss.name!r}. Use log-loss.")
             return Score(-loss(self.fitted(members[0], seeds), self.draw.X_test, self.draw.y_test))
-        found = [self._both(member, seeds) for member in members]
+        found = [self._tempered(member, seeds) for member in members]
         weights = [m.weight for m in members]
         score = score_answers([answer for answer, _ in found], weights, self.draw.y_test, self.evaluator)
         ps = [p for _, p in found if p is not None]
@@ -178,6 +179,14 @@ class Tester:
             return score
         p = np.average(ps, axis=0, weights=weights)
         return score._replace(log_loss=log_loss_of(p, self.evaluator.classes, self.draw.y_test))
+
+    def _tempered(self, member: Member, seeds: Seeds) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """Return what counts and probabilities, both as the committee averages them."""
+        answer, p = self._both(member, seeds)
+        if p is None or self.evaluator.classes is None:
+            return answer, p
+        p = tempered(p, member.temperature)
+        return (p if answer.ndim == 2 else answer), p
 
     def answer(self, member: Member, seeds: Seeds) -> NDArray[Any]:
         """Return what counts on the test rows: codes, probabilities where those are averaged, or numbers."""

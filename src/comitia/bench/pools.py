@@ -28,6 +28,7 @@ from comitia.bench.arenas import Score, Tester, score_answers
 from comitia.bench.files import replacing
 from comitia.bench.plan import Cell, Experiment
 from comitia.bench.problems import FunctionProblem, find_problem
+from comitia.ensembles.calibration import tempered
 from comitia.errors import ChoiceError, ExperimentError
 from comitia.evaluation import TableEvaluator, failed
 from comitia.history import History, Observation, Predictions, Trial, Truth
@@ -114,7 +115,8 @@ class PoolArena:
                 distances = distances_to(self.pool, self.space.encode([member.config])[0])
                 has_answer = np.array([answer is not None for answer in self.pool.test_answers])
                 index = int(np.where(has_answer, distances, np.inf).argmin())
-            answers.append(np.asarray(self.pool.test_answers[index]))
+            answer = np.asarray(self.pool.test_answers[index])
+            answers.append(tempered(answer, member.temperature) if answer.ndim == 2 else answer)
         return score_answers(answers, [member.weight for member in members], self.pool.y_test, self._votes)
 
 

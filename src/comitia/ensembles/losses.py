@@ -136,6 +136,8 @@ class AverageLoss:
     """See `Keeper`; it is summed over members."""
     rows: Callable[[NDArray[Any]], NDArray[Any]]
     """From means of that to the loss of each row; it may write over its argument.  # (..., n) -> (..., n)"""
+    tempers: bool = False
+    """Whether probabilities are tempered before they are averaged; see `calibration`."""
 
 
 def _probabilities(values: NDArray[Any], y: NDArray[Any], n_classes: int) -> NDArray[np.float32]:
@@ -189,6 +191,7 @@ def _is_led(leads: NDArray[Any]) -> NDArray[Any]:
 
 LOG_LOSS = AverageLoss("log-loss", "true", _of_the_true_class, _log_rows)
 BRIER = AverageLoss("brier", "class-residuals", _class_residuals, _sums_of_squares)
+TEMPERED_BRIER = AverageLoss("tempered-brier", "tempered-class-residuals", _class_residuals, _sums_of_squares, True)
 SOFT_ZERO_ONE = AverageLoss("soft-zero-one", "leads", _leads, _is_led)
 SQUARED_ERROR = AverageLoss("squared-error", "residuals", _residuals, _squares)
 

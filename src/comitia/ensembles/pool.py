@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from comitia.ensembles.calibration import temperature_of, tempered
 from comitia.ensembles.losses import LOG_LOSS, SQUARED_ERROR, ZERO_ONE, CommitteeLoss, Keeper
 from comitia.ensembles.votes import Rows, Tally, empty, make_rows
 from comitia.history import History, Predictions
@@ -33,6 +34,8 @@ class Pool:
         What is kept of each one's predictions.
     seconds : array of shape (n_models,)
         Seconds that each takes to predict 1,000 rows; NaN where nobody measured.
+    temperatures : array of shape (n_models,)
+        What each one's probabilities were tempered by; 1 where the loss does not ask for it.
     rows : Rows
     """
 
@@ -49,6 +52,7 @@ class Pool:
         self._n = 0
         self._numbers = np.empty(16, dtype=np.intp)
         self._seconds = np.empty(16)
+        self._temperatures = np.ones(16)
         self._answers: NDArray[Any] | None = None
 
     def __len__(self) -> int:
@@ -69,6 +73,11 @@ class Pool:
     def seconds(self) -> Array:
         """Seconds to predict 1,000 rows.  # (n_models,)."""
         return self._seconds[: self._n]
+
+    @property
+    def temperatures(self) -> Array:
+        """What their probabilities were tempered by.  # (n_models,)."""
+        return self._temperatures[: self._n]
 
     def place_of(self, number: int) -> int:
         """Return where the model of a trial is."""
@@ -106,7 +115,7 @@ class Pool:
         self._append(number, found)
 
     def _append(self, number: int, found: Predictions) -> None:
-        kept = self._kept(found)
+        kept, temperature = self._kept(found)
         if self._answers is None:
             self._answers = np.empty((16, *kept.shape), dtype=kept.dtype)
         if self._n == len(self._answers):
@@ -115,19 +124,26 @@ class Pool:
             self._answers = np.concatenate([self._answers, np.empty((more, *kept.shape), dtype=kept.dtype)])
             self._numbers = np.concatenate([self._numbers, np.empty(more, dtype=np.intp)])
             self._seconds = np.concatenate([self._seconds, np.empty(more)])
+            self._temperatures = np.concatenate([self._temperatures, np.ones(more)])
         self._answers[self._n] = kept
         self._numbers[self._n] = number
+        self._temperatures[self._n] = temperature
         self._seconds[self._n] = np.nan if found.seconds is None else 1e3 * found.seconds.sum() / len(found.rows)
         self._n += 1
 
-    def _kept(self, found: Predictions) -> NDArray[Any]:
+    def _kept(self, found: Predictions) -> tuple[NDArray[Any], float]:
+        """Return what is kept of predictions, and the temperature of their probabilities."""
         assert self.rows is not None
         if self._keeper is None:
             assert found.losses is not None
-            return by_row(found.rows, found.losses, 0).astype(np.float32)
+            return by_row(found.rows, found.losses, 0).astype(np.float32), 1.0
         n_classes = self.rows.n_classes
         values = by_row(found.rows, np.asarray(found.values), n_classes)
-        return self._keeper.keep(values, self.rows.y, n_classes)
+        temperature = 1.0
+        if getattr(self._keeper, "tempers", False) and values.ndim == 2:
+            temperature = temperature_of(values, self.rows.y, self.rows.weights)
+            values = tempered(values, temperature)
+        return self._keeper.keep(values, self.rows.y, n_classes), temperature
 
 
 _POOLS: WeakKeyDictionary[History, dict[str, Pool]] = WeakKeyDictionary()

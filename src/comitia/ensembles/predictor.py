@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.extmath import softmax
 
+from comitia.ensembles.calibration import tempered
+
 Array = NDArray[np.float64]
 EQUAL = 1e-9
 """Sums of weights that differ by less are equal: thirds do not add up."""
@@ -29,6 +31,8 @@ class Ensemble(BaseEstimator):  # type: ignore[misc]
         Predict the class with the most votes instead of the most probable one.
     order : sequence of int, optional
         The classes; of equals the first here wins. 0, 1, ... if not given.
+    temperatures : sequence of float, optional
+        What each one's probabilities are tempered by before they are averaged; see `calibration`.
     """
 
     def __init__(
@@ -38,12 +42,14 @@ class Ensemble(BaseEstimator):  # type: ignore[misc]
         n_classes: int | None = None,
         votes: bool = False,
         order: Sequence[int] | None = None,
+        temperatures: Sequence[float] | None = None,
     ) -> None:
         self.models = models
         self.weights = weights
         self.n_classes = n_classes
         self.votes = votes
         self.order = order
+        self.temperatures = temperatures
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return numbers, or the codes of the most probable classes.  # (n,)."""
@@ -67,12 +73,14 @@ class Ensemble(BaseEstimator):  # type: ignore[misc]
         """Return class probabilities; a member without any gives margins or votes.  # (n, n_classes)."""
         assert self.n_classes is not None
         total = np.zeros((X.shape[0], self.n_classes))
-        for model, weight in zip(self.models, self.weights, strict=True):
+        temperatures = self.temperatures or [1.0] * len(self.models)
+        for model, weight, temperature in zip(self.models, self.weights, temperatures, strict=True):
+            p = np.zeros_like(total)
             if hasattr(model, "classes_"):
-                columns = np.asarray(model.classes_, dtype=np.intp)
-                total[:, columns] += weight * probabilities_of(model, X)
+                p[:, np.asarray(model.classes_, dtype=np.intp)] = probabilities_of(model, X)
             else:
-                total[np.arange(len(total)), np.asarray(model.predict(X)).astype(np.intp)] += weight
+                p[np.arange(len(p)), np.asarray(model.predict(X)).astype(np.intp)] = 1.0
+            total += weight * tempered(p, temperature)
         return total
 
 
