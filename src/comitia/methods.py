@@ -14,7 +14,7 @@ from typing import Any
 from comitia.committees import AgnosticBayes, GreedyCommittee, SlotCommittee
 from comitia.ensembles.eo import SlotRules
 from comitia.ensembles.greedy import Greedy
-from comitia.ensembles.losses import C_BOUND, SIGMOID, SQUARED_MARGIN, TEMPERED_BRIER
+from comitia.ensembles.losses import C_BOUND, LOG_LOSS, SIGMOID, SQUARED_MARGIN, TEMPERED_BRIER
 from comitia.errors import ChoiceError, UnknownName
 from comitia.evaluation import Keep
 from comitia.goals import BootstrapRisk, EnsembleLoss, MeanLoss
@@ -154,7 +154,10 @@ BAYES = gaussian_process(
 EO_SQM, EO_C, EO_SIG = (SlotRules(loss) for loss in (SQUARED_MARGIN, C_BOUND, SIGMOID))
 POST = GreedyCommittee(Greedy(n_warm=3))
 FEW = Greedy(most_members=8)
-PROPER = EnsembleLoss(SlotRules(TEMPERED_BRIER, TEMPERED_BRIER, with_replacement=True), wants_probabilities=True)
+TEMPERED, UNTEMPERED = (
+    EnsembleLoss(SlotRules(loss, loss, with_replacement=True), wants_probabilities=True)
+    for loss in (TEMPERED_BRIER, LOG_LOSS)
+)
 PBIL_BINS = 256
 """P has a component for each value of an integer, 255 at most; reals of `ensembles` say how many they have there."""
 
@@ -330,10 +333,17 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "committee",
-            partial(BAYES, remembers=PROPER),
-            "Ensemble optimisation on the Brier score of tempered models, a greedy committee of at most 8; the default.",
-            goal=PROPER,
+            partial(BAYES, remembers=TEMPERED),
+            "Ensemble optimisation on the Brier score of tempered models, at most 8 of them; comitia's own default.",
+            goal=TEMPERED,
             selection=GreedyCommittee(FEW, loss=TEMPERED_BRIER, wants_probabilities=True),
+        ),
+        Method(
+            "committee-log",
+            partial(BAYES, remembers=UNTEMPERED),
+            "The same on the log loss of models as they are.",
+            goal=UNTEMPERED,
+            selection=GreedyCommittee(FEW, wants_probabilities=True),
         ),
         Method(
             "smbo",
