@@ -18,7 +18,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from comitia import get_space
 from comitia.bench.plan import Split
-from comitia.bench.problems import find_problem
+from comitia.bench.problems import FunctionProblem, find_problem
 from comitia.ensembles.calibration import temperature_of, tempered
 from comitia.ensembles.greedy import Greedy
 from comitia.ensembles.losses import BRIER, LOG_LOSS, SQUARED_MARGIN, ZERO_ONE
@@ -46,7 +46,9 @@ RULES: dict[str, tuple[Any, str, Greedy, bool]] = {
 
 def evaluate(name: str, folder: Path) -> dict[str, Any]:
     """Fit random configurations; return what they say out of fold and of the test rows."""
-    draw, rng = find_problem(name, folder).draw(Split(0.5, None, 1000), 0), np.random.default_rng(0)
+    problem, rng = find_problem(name, folder), np.random.default_rng(0)
+    assert not isinstance(problem, FunctionProblem), f"{name} must be a table"
+    draw = problem.draw(Split(0.5, None, 1000), 0)
     X, y, X_test, y_test = draw.X_train, draw.y_train, draw.X_test, draw.y_test
     if len(y) > 1000:
         some = rng.choice(len(y), 1000, replace=False)

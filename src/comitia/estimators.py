@@ -48,7 +48,7 @@ MANY_ROWS = 20_000
 """From here on three folds instead of five: the estimate is good enough, the time is not."""
 ROW_LOSS_OF = {"accuracy": "zero-one", "neg_log_loss": "log-loss", "neg_mean_squared_error": "squared-error"}
 COMMITTEE_SCORINGS = frozenset((*ROW_LOSS_OF, *ROW_LOSS_OF.values(), "neg_root_mean_squared_error", "r2"))
-"""What a committee that is chosen by log loss or squared error is good at."""
+"""What a committee that is chosen by the Brier score or the squared error is good at."""
 TRIAL_SHARE = 0.4
 """Share of the time limit after which a trial is killed, unless the user says otherwise."""
 
