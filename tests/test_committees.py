@@ -22,13 +22,17 @@ from comitia import (
     get_method,
     minimize,
 )
-from comitia.committees import GreedyCommittee
+from comitia.committees import AgnosticBayes, GreedyCommittee, SlotCommittee
 from comitia.ensembles import Ensemble
+from comitia.ensembles.agnostic import Bootstraps
+from comitia.ensembles.eo import SlotRules
 from comitia.ensembles.greedy import Greedy
 from comitia.errors import ChoiceError, NothingFound
-from comitia.goals import EnsembleLoss
+from comitia.goals import BootstrapRisk, EnsembleLoss
 from comitia.methods import kept_by
 from comitia.optimizers import RandomSearch
+
+from .ensembles.histories import played
 
 X, Y = load_iris(return_X_y=True)
 X = X + np.random.default_rng(0).normal(size=X.shape)  # else everybody is right
@@ -122,6 +126,44 @@ def test_numbers_have_committees_too() -> None:
         mean = sum(weight * values_of(study, number) for number, weight in shares(study).items())
         alone = study.best_trial.loss
         assert float(np.mean((np.asarray(mean) - y) ** 2)) < alone
+
+
+NUMBERS: list[Any] = [GreedyCommittee(Greedy(n_warm=3)), SlotCommittee(SlotRules(None)), AgnosticBayes(Bootstraps(30))]
+GOALS: list[Any] = [EnsembleLoss(SlotRules(None, n_slots=2)), BootstrapRisk(Bootstraps(30))]
+
+
+def named(choice: Any) -> str:
+    return type(choice).__name__
+
+
+@pytest.mark.parametrize("selection", NUMBERS, ids=named)
+@pytest.mark.parametrize("scale", [1e-5, 2.0**-100, 2.0**60])
+def test_the_scale_of_numbers_changes_no_committee(selection: Any, scale: float) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=60)
+    answers = y + rng.normal(size=(15, 60)) * np.linspace(2.0, 1.0, 15)[:, None]
+    members = [selection.members(played(factor * answers, factor * y, 0), Seeds(0)) for factor in (1.0, scale)]
+    assert members[0] == members[1]
+    assert len(members[0]) > 1
+
+
+@pytest.mark.parametrize("large", [1e19, 1e30, 1e150])
+def test_predictions_beyond_all_bounds_are_bad_and_nothing_else(large: float) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=40)
+    answers = y + rng.normal(size=(6, 40))
+    answers[[0, 3]] = large
+    history = played(answers, y, 0)
+    for goal in GOALS:
+        values = goal.values(history, Seeds(0))
+        assert np.isfinite(values).all()
+        assert values[[0, 3]].min() > values[[1, 2, 4, 5]].max()
+    for selection in NUMBERS[::2]:  # twelve slots have room for all six
+        assert {member.trial for member in selection.members(history, Seeds(0))} <= {1, 2, 4, 5}
+    assert SlotCommittee(SlotRules(None, n_slots=2)).members(history, Seeds(0))[0].trial in {1, 2, 4, 5}
+    alone = played(np.full((2, 40), large), y, 0)
+    for selection in NUMBERS:
+        assert selection.members(alone, Seeds(0))
 
 
 def test_what_was_kept_with_weights_is_what_the_fitted_ensemble_predicts() -> None:

@@ -104,7 +104,7 @@ class AgnosticBayes:
             return Argmin().members(history, seeds)
         order = np.argsort(pool.numbers)
         risks = self._bootstraps.risks(pool, list(range(self._bootstraps.count(history))), seeds)[order]
-        best = [of_least(column)[0] for column in risks.T]  # the earlier of equals
+        best = [of_least(column, least=0.0)[0] for column in risks.T]  # the earlier of equals; of whatever scale
         counts = np.bincount(best, minlength=len(pool))
         if self._most_members is not None:
             counts[np.argsort(-counts, kind="stable")[self._most_members :]] = 0

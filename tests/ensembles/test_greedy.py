@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from comitia.ensembles.greedy import Greedy
+from comitia.ensembles.greedy import Greedy, of_least
 from comitia.ensembles.losses import LOG_LOSS, SQUARED_ERROR, ZERO_ONE
 from comitia.ensembles.votes import empty, make_rows
 
@@ -105,3 +105,9 @@ def test_numbers_and_votes_work_alike() -> None:
     codes, classes = random_answers(0, 15, 60)
     nobody = empty(ZERO_ONE, make_rows(classes, 3))
     assert loss_of(nobody, codes, Greedy()(nobody, codes, rng())) < nobody.losses_with(codes).min()
+
+
+def test_what_is_no_number_is_never_the_least() -> None:
+    assert of_least(np.array([np.nan, 2.0, 1.0])).tolist() == [2]
+    assert of_least(np.array([1.0, 1.0, 2.0]), np.array([np.nan, 3.0, 0.0])).tolist() == [1]
+    assert of_least(np.array([np.nan, np.nan])).tolist() == [0, 1]

@@ -40,7 +40,8 @@ class Greedy:
     most_members : int, optional
         How many different models may join.
     per_second : float
-        What a second of prediction (of 1,000 rows, of every different model) costs, in units of the loss.
+        What a second of prediction (of 1,000 rows, of every different model) costs, in units of the loss; for numbers
+        that is the variance of y.
     """
 
     n_steps: int = 50
@@ -121,13 +122,17 @@ class Greedy:
         return counts
 
 
-def of_least(losses: Array, *then: Array) -> NDArray[np.intp]:
-    """Return the places of the least loss; of equals those with the least of further numbers, one after another."""
-    equals = np.flatnonzero(losses <= losses.min() + tolerance(losses.min()))
-    for numbers in then:
+def of_least(losses: Array, *then: Array, least: float = LEAST) -> NDArray[np.intp]:
+    """Return the places of the least loss; of equals those with the least of further numbers, one after another.
+
+    NaN is as bad as infinity; see `tolerance` for `least`.
+    """
+    equals = np.arange(len(losses))
+    for numbers in (losses, *then):
         if len(equals) == 1:
             break
-        equals = equals[numbers[equals] <= numbers[equals].min() + tolerance(numbers[equals].min())]
+        found = np.where(np.isnan(numbers[equals]), np.inf, numbers[equals])
+        equals = equals[found <= found.min() + tolerance(found.min(), least)]
     return equals
 
 
@@ -139,6 +144,6 @@ def is_less(these: Sequence[float], those: Sequence[float]) -> bool:
     return False
 
 
-def tolerance(loss: float) -> float:
-    """Return how much larger a loss may be that counts as equal."""
-    return TIE * max(abs(loss), LEAST)
+def tolerance(loss: float, least: float = LEAST) -> float:
+    """Return how much larger a loss may be that counts as equal; `least` is 0 where losses may be on any scale."""
+    return TIE * max(abs(loss), least)

@@ -30,6 +30,8 @@ LEAST_STEP = 1e-3
 """T §4.3.3: what one vote changes of the sigmoid loss, at least."""
 LEAST_PROBABILITY = float(np.finfo(np.float64).eps)
 """Probabilities below count as this, as in scikit-learn."""
+MOST_RESIDUAL = 1e15
+"""Residuals beyond count as this, in standard deviations of y: in single precision their squares are still numbers."""
 
 
 class Keeper(Protocol):
@@ -158,7 +160,15 @@ def _log_rows(p: NDArray[Any]) -> NDArray[Any]:
 
 
 def _residuals(values: NDArray[Any], y: NDArray[Any], n_classes: int) -> NDArray[np.float32]:
-    return np.asarray(values - y, dtype=np.float32)
+    """Return residuals in standard deviations of y: which losses are equal must not depend on y's scale."""
+    with np.errstate(over="ignore"):
+        return np.asarray(np.clip((values - y) / unit_of(y), -MOST_RESIDUAL, MOST_RESIDUAL), dtype=np.float32)
+
+
+def unit_of(y: NDArray[Any]) -> float:
+    """Return the standard deviation of numbers; 1 where they are all alike."""
+    largest = float(np.abs(y).max(initial=0.0)) or 1.0
+    return float((y / largest).std()) * largest or 1.0  # divided first: squares of very large or small ones are lost
 
 
 def _class_residuals(values: NDArray[Any], y: NDArray[Any], n_classes: int) -> NDArray[np.float32]:

@@ -124,7 +124,9 @@ class Pool:
         assert self.rows is not None
         if self._keeper is None:
             assert found.losses is not None
-            return by_row(found.rows, found.losses, 0).astype(np.float32)
+            losses = by_row(found.rows, found.losses, 0)
+            # errors of numbers may be on any scale, also on one that single precision does not reach
+            return losses.astype(np.float32) if self.rows.n_classes else losses
         n_classes = self.rows.n_classes
         values = by_row(found.rows, np.asarray(found.values), n_classes)
         return self._keeper.keep(values, self.rows.y, n_classes)
