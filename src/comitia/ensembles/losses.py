@@ -48,13 +48,17 @@ class Keeper(Protocol):
 # ---- votes ----------------------------------------------------------------------------------------------------------
 
 
+def _only(means: Array) -> Array:
+    return means[..., 0]
+
+
 @dataclass(frozen=True)
 class VoteLoss:
     """A loss of a majority vote: means over rows of some terms, combined."""
 
     name: str
     terms: tuple[Term, ...]
-    combine: Callable[[Array], Array] = lambda means: means[..., 0]
+    combine: Callable[[Array], Array] = _only
     """From the means (..., n_terms) to the loss (...)."""
 
     kept = "codes"
