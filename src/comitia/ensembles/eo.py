@@ -64,7 +64,7 @@ class Committee:
         self._rules = rules
         self._done: list[int] = []
         self._states: list[Slots] = [(EMPTY,) * (rules.n_slots or 0)]
-        self._n_superseded = 0
+        self._generations: tuple[int | None, ...] = ()
 
     @property
     def slots(self) -> Slots:
@@ -79,15 +79,21 @@ class Committee:
     def update(self, history: History) -> None:
         """Fold in the trials that have finished since."""
         finished = history.finished.tolist()
-        n_superseded = int(np.count_nonzero(history.is_superseded))
-        n_same = len(self._done) if n_superseded == self._n_superseded else 0
-        self._n_superseded = n_superseded
+        generations = self._generations_of(history)
+        # a pool that has begun anew, because a trial went on or spoke of more rows, may have lost who sits in a slot
+        n_same = len(self._done) if generations == self._generations else 0
+        self._generations = generations
         while self._done[:n_same] != finished[:n_same]:
             n_same -= 1
         del self._done[n_same:], self._states[n_same + 1 :]
         for number in finished[n_same:]:
             self._states.append(self._after(history, number))
             self._done.append(number)
+
+    def _generations_of(self, history: History) -> tuple[int | None, ...]:
+        """Return which pools the slots are filled from."""
+        forms = [form_for(history, loss) for loss in (self._rules.loss, self._rules.refill)]
+        return tuple(None if form is None else pool_of(history, form).generation for form in forms)
 
     def losses(self, history: History, n: int | None = None) -> tuple[NDArray[np.intp], Array]:
         """Return the trials of the pool and the committee's loss with each in the slot whose turn it is (T line 5).

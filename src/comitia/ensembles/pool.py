@@ -34,14 +34,18 @@ class Pool:
     seconds : array of shape (n_models,)
         Seconds that each takes to predict 1,000 rows; NaN where nobody measured.
     rows : Rows
+    generation : int
+        How often it has begun anew, with other trials or other rows.
     """
 
     def __init__(self, keeper: Keeper | None) -> None:
         self._keeper = keeper
         self._n_superseded = 0
+        self.generation = 0
         self._start()
 
     def _start(self) -> None:
+        self.generation += 1
         self.rows: Rows | None = None
         self._row_numbers: NDArray[np.intp] = np.empty(0, dtype=np.intp)
         self._leader = -1  # the trial whose rows they are
