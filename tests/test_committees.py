@@ -1,5 +1,6 @@
 """Committees end to end: kept predictions become members, after a resume too."""
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -221,6 +222,34 @@ def test_an_estimator_hands_over_the_committee_that_was_found() -> None:
     weights = [member.weight for member in model.members_]
     counts = [np.bincount(votes[:, i], weights=weights, minlength=3).argmax() for i in range(len(X))]
     assert (model.predict(X) == np.asarray(counts)).all()
+
+
+def test_an_estimator_that_found_a_committee_can_be_pickled() -> None:
+    model = AutoClassifier(method="eo-sqm", n_trials=3, include=["linear"], random_state=0, cv=2).fit(X, Y)
+    again = pickle.loads(pickle.dumps(model))
+    assert (again.predict(X) == model.predict(X)).all()
+    assert again.study_.members() == model.study_.members()
+
+
+@pytest.mark.parametrize(
+    ("scoring", "by_row", "keep"),
+    [
+        ("accuracy", "zero-one", "predictions"),
+        ("accuracy", "log-loss", "probabilities"),
+        ("r2", "squared-error", "predictions"),
+    ],
+)
+def test_scorers_of_whole_folds_leave_agnostic_bayes_its_rows(scoring: str, by_row: str, keep: Any) -> None:
+    """They keep no losses by row: those that follow from what was predicted stand in for them."""
+    rows, y = load_diabetes(return_X_y=True) if scoring == "r2" else (X, Y)
+    build = regression_tree if scoring == "r2" else tree
+    studies = [
+        Study(SPACE, "ers", seed=0).run(TableEvaluator(build, rows, y, cv=3, loss=loss, keep=keep), n_trials=30)
+        for loss in (scoring, by_row)
+    ]
+    assert shares(studies[0]) == shares(studies[1])
+    values = [BootstrapRisk().values(study.history, Seeds(0)) for study in studies]
+    assert values[0] == pytest.approx(values[1], rel=1e-5)
 
 
 def test_all_trials_failing_is_said_plainly() -> None:

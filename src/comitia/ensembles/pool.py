@@ -7,19 +7,30 @@ most frequent class.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from comitia.ensembles.losses import LOG_LOSS, SQUARED_ERROR, ZERO_ONE, CommitteeLoss, Keeper
+from comitia.ensembles.losses import (
+    LOG_LOSS,
+    SINGLE_LOG_LOSS,
+    SINGLE_ZERO_ONE,
+    SQUARED_ERROR,
+    ZERO_ONE,
+    CommitteeLoss,
+    Keeper,
+)
 from comitia.ensembles.votes import Rows, Tally, empty, make_rows
-from comitia.history import History, Predictions
+from comitia.history import History, Predictions, Truth
 
 Array = NDArray[np.float64]
 OWN_LOSSES = "losses"
 """What is kept is the loss that each row was judged by."""
+MOST_ERROR = 1e150
+"""Errors of numbers beyond count as this: their squares are still numbers."""
 
 
 class Pool:
@@ -96,6 +107,8 @@ class Pool:
 
     def _read(self, history: History, number: int) -> None:
         found = whole_predictions(history, number)
+        if found is not None and self._keeper is None:
+            found = with_losses(found, history.truth)
         if found is None or (self._keeper is None and found.losses is None):
             return
         own_rows = np.unique(found.rows)
@@ -196,6 +209,21 @@ def whole_predictions(history: History, number: int) -> Predictions | None:
         np.concatenate(losses) if len(losses) == len(parts) else None,
         seconds=np.concatenate(seconds) if len(seconds) == len(parts) else None,
     )
+
+
+def with_losses(found: Predictions, truth: Truth | None) -> Predictions:
+    """Return predictions with the loss of each row, also where a scorer judged whole folds.
+
+    Then it is the log loss of probabilities, the zero-one loss of classes, the squared error of numbers.
+    """
+    if found.losses is not None or truth is None:
+        return found
+    values, y = np.asarray(found.values), truth.y[found.rows]
+    if truth.n_classes == 0:
+        # not in standard deviations of y as in a committee: a trial may have judged some rows more often than others
+        return replace(found, losses=np.clip(values - y, -MOST_ERROR, MOST_ERROR) ** 2)
+    single = SINGLE_LOG_LOSS if values.ndim == 2 else SINGLE_ZERO_ONE
+    return replace(found, losses=single.keep(values, y, truth.n_classes).astype(np.float64))
 
 
 def rows_of(history: History, numbers: NDArray[np.intp]) -> Rows:
