@@ -252,6 +252,29 @@ def test_scorers_of_whole_folds_leave_agnostic_bayes_its_rows(scoring: str, by_r
     assert values[0] == pytest.approx(values[1], rel=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("choice", "options"),
+    [
+        (SlotRules, {"loss": None, "n_slots": 0}),
+        (SlotRules, {"loss": None, "n_slots": 2.5}),
+        (Bootstraps, {"n": 0}),
+        (AgnosticBayes, {"most_members": 0}),
+        (Greedy, {"n_steps": 0}),
+        (Greedy, {"n_warm": -1}),
+        (Greedy, {"n_bags": -2}),
+        (Greedy, {"most_members": 0}),
+        (Greedy, {"bag": 0.0}),
+        (Greedy, {"bag": 1.5}),
+        (Greedy, {"bag": np.nan}),
+        (Greedy, {"per_second": -1.0}),
+    ],
+)
+def test_sizes_that_make_no_sense_are_refused(choice: Any, options: dict[str, Any]) -> None:
+    [*_, name] = options
+    with pytest.raises(ChoiceError, match=f"The '{name}' parameter of {choice.__name__} must be .* Got "):
+        choice(**options)
+
+
 def test_all_trials_failing_is_said_plainly() -> None:
     def broken(config: Any, seed: int) -> Any:
         raise ValueError("no")

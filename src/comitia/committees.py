@@ -19,6 +19,7 @@ from comitia.ensembles.greedy import Greedy, of_least
 from comitia.ensembles.losses import CommitteeLoss
 from comitia.ensembles.pool import by_row, form_for, nobody, pool_of, whole_predictions
 from comitia.ensembles.predictor import of_most
+from comitia.errors import check_int
 from comitia.history import History, Truth
 from comitia.scoring import Loss, Scorer
 from comitia.seams import Member
@@ -94,6 +95,8 @@ class AgnosticBayes:
     compares_rows = True
 
     def __init__(self, bootstraps: Bootstraps = Bootstraps(), *, most_members: int | None = None) -> None:  # noqa: B008 - frozen
+        if most_members is not None:
+            check_int("AgnosticBayes", "most_members", most_members)
         self._bootstraps = bootstraps
         self._most_members = most_members
 

@@ -21,6 +21,7 @@ from comitia.ensembles.greedy import of_least, tolerance
 from comitia.ensembles.losses import CommitteeLoss
 from comitia.ensembles.pool import Pool, form_for, nobody, pool_of
 from comitia.ensembles.votes import Tally
+from comitia.errors import check_int
 from comitia.history import History
 
 Array = NDArray[np.float64]
@@ -51,6 +52,10 @@ class SlotRules:
     refill: CommitteeLoss | None = None
     n_slots: int | None = 12
     with_replacement: bool = False
+
+    def __post_init__(self) -> None:
+        if self.n_slots is not None:
+            check_int("SlotRules", "n_slots", self.n_slots)
 
     def turn(self, number: int, slots: Slots) -> int:
         """Return the slot that a trial works on."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from comitia.ensembles.votes import Tally
+from comitia.errors import ChoiceError, check_int
 
 Array = NDArray[np.float64]
 
@@ -50,6 +52,19 @@ class Greedy:
     bag: float = 0.5
     most_members: int | None = None
     per_second: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_int("Greedy", "n_steps", self.n_steps)
+        check_int("Greedy", "n_warm", self.n_warm, 0)
+        check_int("Greedy", "n_bags", self.n_bags, 0)
+        if self.most_members is not None:
+            check_int("Greedy", "most_members", self.most_members)
+        if not 0 < self.bag <= 1:
+            raise ChoiceError(f"The 'bag' parameter of Greedy must be a part in (0, 1]. Got {self.bag!r} instead.")
+        if not 0 <= self.per_second < math.inf:
+            raise ChoiceError(
+                f"The 'per_second' parameter of Greedy must be a number >= 0. Got {self.per_second!r} instead."
+            )
 
     def __call__(
         self, nobody: Tally, answers: NDArray[np.generic], rng: np.random.Generator, seconds: Array | None = None
