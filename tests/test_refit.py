@@ -16,7 +16,19 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from comitia import AutoClassifier, AutoRegressor, Method, Reshuffled, Seeds, Study, TableEvaluator, Workers, load
+from comitia import (
+    AutoClassifier,
+    AutoRegressor,
+    Method,
+    Observation,
+    Reshuffled,
+    Seeds,
+    Study,
+    TableEvaluator,
+    Trial,
+    Workers,
+    load,
+)
 from comitia.budget import Budget
 from comitia.committees import validation_loss
 from comitia.ensembles import Ensemble
@@ -150,6 +162,40 @@ def test_models_of_the_folds_are_those_that_were_judged() -> None:
             assert (rows == test).all()
             kept = kept + 2 * member.weight * predictions.values[predictions.folds == fold]
         assert np.allclose(told, kept, atol=1e-6)
+
+
+class Untried:
+    """What was never a trial, as a posterior mean may be."""
+
+    compares_rows = False
+
+    def members(self, history: History, seeds: Seeds) -> Sequence[Member]:
+        return [Member(history.trial(1).config, 1.0, None)]
+
+
+def test_what_was_never_tried_does_not_cost_what_the_first_trial_did() -> None:
+    method = Method("untried", Grid, "Hands over what was never tried.", selection=Untried())
+    study = Study({"kind": [0, 1]}, method, seed=0)
+    for kind, seconds in ((0, 1e6), (1, 0.01)):
+        study.enqueue({"kind": kind})
+        [trial] = study.ask(1)
+        study.record([(Observation(trial, "ok", (0.5,), seconds=seconds), None)])
+    evaluator = TableEvaluator(lambda config, seed: GaussianNB(), X, Y, cv=3)
+    fitted, _ = fit_again(study, evaluator, "full", Serial(), Budget(time_limit=100.0).start())
+    assert [member.trial for member in fitted] == [None]
+
+
+def test_a_trial_that_goes_on_with_another_is_fitted_on_the_splits_of_the_first() -> None:
+    evaluator = TableEvaluator(lambda config, seed: KNeighborsClassifier(1), X, Y, cv=3, reshuffled=True)
+    study = Study({"kind": [0]}, Method("weighted", Grid, "The second.", selection=Weighted(0.0, 1.0)), seed=0)
+    [first] = study.ask(1)
+    study.record([evaluator(first, study.seeds)])
+    second = Trial(1, 1, first.x, first.config, continues=0, root=0, first_repeat=1)
+    study.history.append(second)
+    study.history.finish(Observation(second, "ok", (0.5,)))
+    fitted, _ = fit_again(study, evaluator, False, Serial(), Budget(n_trials=1).start())
+    [(train, _), *_] = evaluator.splits(0, 0, study.seeds)
+    assert (fitted[1].pipeline._fit_X == X[train]).all()
 
 
 def test_an_estimator_warns_of_members_that_it_leaves_out() -> None:

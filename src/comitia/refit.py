@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -63,11 +63,13 @@ class Refit:
             weight = None if e.sample_weight is None else e.sample_weight[rows]
             return model.fit(take(e.X, rows), e.y[rows], **fit_parameters(model, weight))
 
-    def parts(self, member: Member, manner: Manner) -> list[Part]:
-        """Return what a member is fitted on: all rows, the training part of each fold, or of the first."""
+    def parts(self, number: int, manner: Manner) -> list[Part]:
+        """Return what a model is fitted on: all rows, the training part of each fold, or of the first.
+
+        `number` is the trial that named the splits: the first of its chain.
+        """
         if manner == "full":
             return [Part(np.arange(len(self.evaluator.y)))]
-        number = member.trial or 0
         splits = self.evaluator.splits(number, 0, self.seeds)
         parts = [Part(train, (number, 0, fold)) for fold, (train, _) in enumerate(splits)]
         return parts if manner == "folds" else parts[:1]
@@ -116,15 +118,26 @@ def fit_again(
         spare = 0.0
         if cheapest is not None and np.isfinite(meter.seconds_left):
             spare = max(2.0 * cheapest, SPARE_SHARE * meter.seconds_left)
-        if waiting and len(members) == 1 and costs.get(members[0].trial or 0, 0.0) > meter.seconds_left - spare:
+        if waiting and len(members) == 1 and _cost(members[0], costs) > meter.seconds_left - spare:
             continue
-        fits = _fit(task, [[(m.config, part) for part in task.parts(m, manner)] for m in members], pool, meter, spare)
+        jobs = [[(m.config, part) for part in task.parts(_root(study, m), manner)] for m in members]
+        fits = _fit(task, jobs, pool, meter, spare)
         errors += [error for fit in fits for error in fit.errors]
         if any(fit.models for fit in fits):
             return _weighted(members, [fit.models for fit in fits]), errors
         hopeless = {member.trial for member, fit in zip(members, fits, strict=True) if fit.errors or fit.n_late}
         waiting = [some for some in waiting if some[0].trial not in hopeless]
     return [], errors
+
+
+def _root(study: Study, member: Member) -> int:
+    """Return the trial that named a member's splits; what was never tried has those of the first trial."""
+    return 0 if member.trial is None else study.history.trial(member.trial).root
+
+
+def _cost(member: Member, costs: Mapping[int, float]) -> float:
+    """Return the seconds of a fit; 0 where nobody knows, because it was never tried."""
+    return 0.0 if member.trial is None else costs.get(member.trial, 0.0)
 
 
 @dataclass
