@@ -96,7 +96,7 @@ class LeaveTimeToRefit:
 
 def fit_again(
     study: Study, evaluator: TableEvaluator, manner: Manner, pool: Executor, meter: Meter
-) -> tuple[list[FittedMember], list[str]]:
+) -> tuple[list[FittedMember], list[str], int]:
     """Fit what the method hands over within what is left of the time.
 
     Members are fitted side by side, the heaviest first; those that fail or are not ready in time are left out, and
@@ -104,13 +104,16 @@ def fit_again(
 
     Returns
     -------
-    members, errors
-        No members if nothing could be fitted; what was said by those that failed.
+    members, errors, n_late
+        No members if nothing could be fitted; what was said by those that failed; how many models of what the method
+        handed over were not ready in time.
     """
     task = Refit(evaluator, study.seeds)
     costs = {o.number: o.seconds / max(o.n_evaluations, 1) for o in study.history.observations() if o.is_ok}
     errors: list[str] = []
+    n_late = 0
     waiting = candidates(study)
+    chosen = waiting[0] if waiting else []
     while waiting:
         members, *waiting = waiting
         # while there are others, enough is left for the cheapest and to replace the workers that are killed
@@ -118,16 +121,19 @@ def fit_again(
         spare = 0.0
         if cheapest is not None and np.isfinite(meter.seconds_left):
             spare = max(2.0 * cheapest, SPARE_SHARE * meter.seconds_left)
-        if waiting and len(members) == 1 and _cost(members[0], costs) > meter.seconds_left - spare:
-            continue
         jobs = [[(m.config, part) for part in task.parts(_root(study, m), manner)] for m in members]
+        if waiting and len(members) == 1 and _cost(members[0], costs) > meter.seconds_left - spare:
+            n_late += len(jobs[0]) if members is chosen else 0
+            continue
         fits = _fit(task, jobs, pool, meter, spare)
         errors += [error for fit in fits for error in fit.errors]
+        if members is chosen:
+            n_late = sum(len(job) - len(fit.models) - len(fit.errors) for job, fit in zip(jobs, fits, strict=True))
         if any(fit.models for fit in fits):
-            return _weighted(members, [fit.models for fit in fits]), errors
+            return _weighted(members, [fit.models for fit in fits]), errors, n_late
         hopeless = {member.trial for member, fit in zip(members, fits, strict=True) if fit.errors or fit.n_late}
         waiting = [some for some in waiting if some[0].trial not in hopeless]
-    return [], errors
+    return [], errors, n_late
 
 
 def _root(study: Study, member: Member) -> int:
