@@ -1,8 +1,9 @@
 """Ensemble optimisation (T Alg. 4.1): which trial sits in which slot of the committee, as a fold over the history.
 
 The search works on one slot at a time: trial k was asked for slot k mod m, with the others as they are (T eq. 4.4), so
-several workers work on different slots. When trial k is there its slot is filled anew from the whole pool. The slots
-are a fold over the finished trials in the order of their numbers: a trial that comes late changes what follows it.
+workers that ask one by one work on different slots; trials of one `ask(n)` are all sought for the slot of the first.
+When trial k is there its slot, k mod m, is filled anew from the whole pool. The slots are a fold over the finished
+trials in the order of their numbers: a trial that comes late changes what follows it.
 
 Slots are filled without replacement (T §4.2.2): E_i and {h} are joined as sets. With it, copies of an early model that
 have the majority of votes stay for ever, because no single slot changes a vote.
