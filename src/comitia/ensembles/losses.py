@@ -193,7 +193,7 @@ def _leads(values: NDArray[Any], y: NDArray[Any], n_classes: int) -> NDArray[np.
     """Return how far each class is ahead of the true one, which itself never is."""
     p = _probabilities(values, y, n_classes)
     p -= p[y, np.arange(len(y))]
-    p[y, np.arange(len(y))] = -np.inf
+    p[y, np.arange(len(y))] = -2.0  # others are behind by 1 at most; a number, so that who leaves can be subtracted
     return p
 
 
