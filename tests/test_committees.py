@@ -1,5 +1,6 @@
 """Committees end to end: kept predictions become members, after a resume too."""
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +23,17 @@ from comitia import (
     get_method,
     minimize,
 )
-from comitia.committees import GreedyCommittee
+from comitia.committees import AgnosticBayes, GreedyCommittee, SlotCommittee
 from comitia.ensembles import Ensemble
+from comitia.ensembles.agnostic import Bootstraps
+from comitia.ensembles.eo import SlotRules
 from comitia.ensembles.greedy import Greedy
 from comitia.errors import ChoiceError, NothingFound
-from comitia.goals import EnsembleLoss
+from comitia.goals import BootstrapRisk, EnsembleLoss
 from comitia.methods import kept_by
 from comitia.optimizers import RandomSearch
+
+from .ensembles.histories import played
 
 X, Y = load_iris(return_X_y=True)
 X = X + np.random.default_rng(0).normal(size=X.shape)  # else everybody is right
@@ -124,6 +129,44 @@ def test_numbers_have_committees_too() -> None:
         assert float(np.mean((np.asarray(mean) - y) ** 2)) < alone
 
 
+NUMBERS: list[Any] = [GreedyCommittee(Greedy(n_warm=3)), SlotCommittee(SlotRules(None)), AgnosticBayes(Bootstraps(30))]
+GOALS: list[Any] = [EnsembleLoss(SlotRules(None, n_slots=2)), BootstrapRisk(Bootstraps(30))]
+
+
+def named(choice: Any) -> str:
+    return type(choice).__name__
+
+
+@pytest.mark.parametrize("selection", NUMBERS, ids=named)
+@pytest.mark.parametrize("scale", [1e-5, 2.0**-100, 2.0**60])
+def test_the_scale_of_numbers_changes_no_committee(selection: Any, scale: float) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=60)
+    answers = y + rng.normal(size=(15, 60)) * np.linspace(2.0, 1.0, 15)[:, None]
+    members = [selection.members(played(factor * answers, factor * y, 0), Seeds(0)) for factor in (1.0, scale)]
+    assert members[0] == members[1]
+    assert len(members[0]) > 1
+
+
+@pytest.mark.parametrize("large", [1e19, 1e30, 1e150])
+def test_predictions_beyond_all_bounds_are_bad_and_nothing_else(large: float) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=40)
+    answers = y + rng.normal(size=(6, 40))
+    answers[[0, 3]] = large
+    history = played(answers, y, 0)
+    for goal in GOALS:
+        values = goal.values(history, Seeds(0))
+        assert np.isfinite(values).all()
+        assert values[[0, 3]].min() > values[[1, 2, 4, 5]].max()
+    for selection in NUMBERS[::2]:  # twelve slots have room for all six
+        assert {member.trial for member in selection.members(history, Seeds(0))} <= {1, 2, 4, 5}
+    assert SlotCommittee(SlotRules(None, n_slots=2)).members(history, Seeds(0))[0].trial in {1, 2, 4, 5}
+    alone = played(np.full((2, 40), large), y, 0)
+    for selection in NUMBERS:
+        assert selection.members(alone, Seeds(0))
+
+
 def test_what_was_kept_with_weights_is_what_the_fitted_ensemble_predicts() -> None:
     """On a hold-out without refit, the members' kept probabilities average to the ensemble's."""
     method = Method(
@@ -179,6 +222,57 @@ def test_an_estimator_hands_over_the_committee_that_was_found() -> None:
     weights = [member.weight for member in model.members_]
     counts = [np.bincount(votes[:, i], weights=weights, minlength=3).argmax() for i in range(len(X))]
     assert (model.predict(X) == np.asarray(counts)).all()
+
+
+def test_an_estimator_that_found_a_committee_can_be_pickled() -> None:
+    model = AutoClassifier(method="eo-sqm", n_trials=3, include=["linear"], random_state=0, cv=2).fit(X, Y)
+    again = pickle.loads(pickle.dumps(model))
+    assert (again.predict(X) == model.predict(X)).all()
+    assert again.study_.members() == model.study_.members()
+
+
+@pytest.mark.parametrize(
+    ("scoring", "by_row", "keep"),
+    [
+        ("accuracy", "zero-one", "predictions"),
+        ("accuracy", "log-loss", "probabilities"),
+        ("r2", "squared-error", "predictions"),
+    ],
+)
+def test_scorers_of_whole_folds_leave_agnostic_bayes_its_rows(scoring: str, by_row: str, keep: Any) -> None:
+    """They keep no losses by row: those that follow from what was predicted stand in for them."""
+    rows, y = load_diabetes(return_X_y=True) if scoring == "r2" else (X, Y)
+    build = regression_tree if scoring == "r2" else tree
+    studies = [
+        Study(SPACE, "ers", seed=0).run(TableEvaluator(build, rows, y, cv=3, loss=loss, keep=keep), n_trials=30)
+        for loss in (scoring, by_row)
+    ]
+    assert shares(studies[0]) == shares(studies[1])
+    values = [BootstrapRisk().values(study.history, Seeds(0)) for study in studies]
+    assert values[0] == pytest.approx(values[1], rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("choice", "options"),
+    [
+        (SlotRules, {"loss": None, "n_slots": 0}),
+        (SlotRules, {"loss": None, "n_slots": 2.5}),
+        (Bootstraps, {"n": 0}),
+        (AgnosticBayes, {"most_members": 0}),
+        (Greedy, {"n_steps": 0}),
+        (Greedy, {"n_warm": -1}),
+        (Greedy, {"n_bags": -2}),
+        (Greedy, {"most_members": 0}),
+        (Greedy, {"bag": 0.0}),
+        (Greedy, {"bag": 1.5}),
+        (Greedy, {"bag": np.nan}),
+        (Greedy, {"per_second": -1.0}),
+    ],
+)
+def test_sizes_that_make_no_sense_are_refused(choice: Any, options: dict[str, Any]) -> None:
+    [*_, name] = options
+    with pytest.raises(ChoiceError, match=f"The '{name}' parameter of {choice.__name__} must be .* Got "):
+        choice(**options)
 
 
 def test_all_trials_failing_is_said_plainly() -> None:

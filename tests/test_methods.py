@@ -1,5 +1,6 @@
 """The registry, and choices that clash."""
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,13 @@ class ByRow(Argmin):
 def test_names_are_lower_case_unique_and_described() -> None:
     assert all(name == name.lower() == method.name for name, method in METHODS.items())
     assert all(method.summary.endswith(".") for method in METHODS.values())
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+def test_every_method_survives_being_pickled(name: str) -> None:
+    again = pickle.loads(pickle.dumps(METHODS[name]))
+    assert isinstance(again, Method)
+    assert again.name == name
 
 
 def test_methods_are_found_without_regard_to_case() -> None:

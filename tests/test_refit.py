@@ -16,7 +16,19 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from comitia import AutoClassifier, AutoRegressor, Method, Reshuffled, Seeds, Study, TableEvaluator, Workers, load
+from comitia import (
+    AutoClassifier,
+    AutoRegressor,
+    Method,
+    Observation,
+    Reshuffled,
+    Seeds,
+    Study,
+    TableEvaluator,
+    Trial,
+    Workers,
+    load,
+)
 from comitia.budget import Budget
 from comitia.committees import validation_loss
 from comitia.ensembles import Ensemble
@@ -91,15 +103,16 @@ def weights_by_trial(members: Sequence[Any]) -> dict[Any, float]:
 
 def test_members_that_fail_are_left_out_and_the_others_share_their_weight() -> None:
     study, evaluator = study_of([OnlyParts(), GaussianNB(), KNeighborsClassifier()], 0.5, 0.3, 0.2)
-    fitted, errors = fit_again(study, evaluator, "full", Serial(), Budget(n_trials=1).start())
+    fitted, errors, n_late = fit_again(study, evaluator, "full", Serial(), Budget(n_trials=1).start())
     assert weights_by_trial(fitted) == pytest.approx({1: 0.6, 2: 0.4})
     assert errors == ["RuntimeError: too many rows for me"]
+    assert n_late == 0
     assert [type(member.pipeline) for member in fitted] == [GaussianNB, KNeighborsClassifier]
 
 
 def test_where_no_member_can_be_fitted_the_best_trial_takes_their_place() -> None:
     study, evaluator = study_of([OnlyParts(), GaussianNB()], 1.0)
-    fitted, _ = fit_again(study, evaluator, "full", Serial(), Budget(n_trials=1).start())
+    fitted, *_ = fit_again(study, evaluator, "full", Serial(), Budget(n_trials=1).start())
     assert weights_by_trial(fitted) == {1: 1.0}
     study, evaluator = study_of([OnlyParts()], 1.0)
     assert fit_again(study, evaluator, "full", Serial(), Budget(n_trials=1).start())[0] == []
@@ -108,7 +121,7 @@ def test_where_no_member_can_be_fitted_the_best_trial_takes_their_place() -> Non
 def test_without_a_time_limit_every_member_is_waited_for() -> None:
     study, evaluator = study_of([KNeighborsClassifier(), GaussianNB()], 0.75, 0.25)
     with Workers(1) as pool:
-        fitted, _ = fit_again(study, evaluator, "full", pool, Budget(n_trials=1).start())
+        fitted, *_ = fit_again(study, evaluator, "full", pool, Budget(n_trials=1).start())
     assert weights_by_trial(fitted) == {0: 0.75, 1: 0.25}
 
 
@@ -119,16 +132,17 @@ def test_a_member_that_never_ends_costs_no_more_than_the_time_that_is_left(n_wor
     with Workers(n_workers) as pool:
         pool.submit(abs, -1).result()
         meter = Budget(time_limit=3.0).start()
-        fitted, errors = fit_again(study, evaluator, "full", pool, meter)
+        fitted, errors, n_late = fit_again(study, evaluator, "full", pool, meter)
         assert meter.seconds < 3.0 + 0.5
     assert weights_by_trial(fitted) == {1: 1.0}
     assert errors == []
+    assert n_late == 3 - n_workers  # with one worker the other was waiting for it
 
 
 @pytest.mark.parametrize(("refit", "n_models"), [("folds", 6), (False, 2), ("full", 2)])
 def test_each_member_keeps_its_weight_however_it_is_fitted(refit: Any, n_models: int) -> None:
     study, evaluator = study_of([KNeighborsClassifier(), GaussianNB()], 0.75, 0.25)
-    fitted, _ = fit_again(study, evaluator, refit, Serial(), Budget(n_trials=1).start())
+    fitted, *_ = fit_again(study, evaluator, refit, Serial(), Budget(n_trials=1).start())
     assert len(fitted) == n_models
     assert sum(member.weight for member in fitted if member.trial == 0) == pytest.approx(0.75)
 
@@ -152,6 +166,40 @@ def test_models_of_the_folds_are_those_that_were_judged() -> None:
         assert np.allclose(told, kept, atol=1e-6)
 
 
+class Untried:
+    """What was never a trial, as a posterior mean may be."""
+
+    compares_rows = False
+
+    def members(self, history: History, seeds: Seeds) -> Sequence[Member]:
+        return [Member(history.trial(1).config, 1.0, None)]
+
+
+def test_what_was_never_tried_does_not_cost_what_the_first_trial_did() -> None:
+    method = Method("untried", Grid, "Hands over what was never tried.", selection=Untried())
+    study = Study({"kind": [0, 1]}, method, seed=0)
+    for kind, seconds in ((0, 1e6), (1, 0.01)):
+        study.enqueue({"kind": kind})
+        [trial] = study.ask(1)
+        study.record([(Observation(trial, "ok", (0.5,), seconds=seconds), None)])
+    evaluator = TableEvaluator(lambda config, seed: GaussianNB(), X, Y, cv=3)
+    fitted, *_ = fit_again(study, evaluator, "full", Serial(), Budget(time_limit=100.0).start())
+    assert [member.trial for member in fitted] == [None]
+
+
+def test_a_trial_that_goes_on_with_another_is_fitted_on_the_splits_of_the_first() -> None:
+    evaluator = TableEvaluator(lambda config, seed: KNeighborsClassifier(1), X, Y, cv=3, reshuffled=True)
+    study = Study({"kind": [0]}, Method("weighted", Grid, "The second.", selection=Weighted(0.0, 1.0)), seed=0)
+    [first] = study.ask(1)
+    study.record([evaluator(first, study.seeds)])
+    second = Trial(1, 1, first.x, first.config, continues=0, root=0, first_repeat=1)
+    study.history.append(second)
+    study.history.finish(Observation(second, "ok", (0.5,)))
+    fitted, *_ = fit_again(study, evaluator, False, Serial(), Budget(n_trials=1).start())
+    [(train, _), *_] = evaluator.splits(0, 0, study.seeds)
+    assert (fitted[1].pipeline._fit_X == X[train]).all()
+
+
 def test_an_estimator_warns_of_members_that_it_leaves_out() -> None:
     method = Method("weighted", Grid, "Fixed weights.", selection=Weighted(0.5, 0.5))
     options: dict[str, Any] = {"method": method, "n_trials": 2, "cv": 3, "random_state": 0}
@@ -160,6 +208,17 @@ def test_an_estimator_warns_of_members_that_it_leaves_out() -> None:
     assert [member.weight for member in model.members_] == [1.0]
     with pytest.warns(FallbackWarning, match="most frequent class"):
         AutoClassifier(include=[OnlyParts(), OnlyParts()], **options).fit(X, Y)
+
+
+def test_an_estimator_warns_of_members_that_were_not_ready_in_time() -> None:
+    method = Method("weighted", Grid, "Fixed weights.", selection=Weighted(0.5, 0.5))
+    include = [OnlyParts(endless=True), GaussianNB()]
+    model = AutoClassifier(
+        method=method, n_trials=2, time_limit=6, trial_time_limit=100, n_jobs=2, include=include, cv=3
+    )
+    with pytest.warns(DroppedWarning, match=r"1 of the models .* not ready in time .* Give it more time"):
+        model.fit(X, Y)
+    assert [member.weight for member in model.members_] == [1.0]
 
 
 def _negative_rmse(y: Any, predicted: Any) -> float:
@@ -256,9 +315,14 @@ class TestTies:
         assert scores[0, 0] != scores[0, 1]
         assert of_most(scores, [1, 0]).tolist() == [1]
 
-    def test_the_order_is_drawn_by_the_seed(self) -> None:
+    def test_the_order_decides_between_equal_votes(self) -> None:
         models = [GaussianNB().fit(X[c != Y], Y[c != Y]) for c in range(2)]  # each knows two classes of three
-        orders = [Seeds(seed)("ties").permutation(3).tolist() for seed in range(6)]
-        answers = [Ensemble(models, [0.5] * 2, 3, True, order).predict(X) for order in orders]
+        answers = [Ensemble(models, [0.5] * 2, 3, True, order).predict(X) for order in ([0, 1, 2], [2, 1, 0])]
+        assert (answers[0] != answers[1]).any()
+
+    def test_the_order_is_drawn_by_the_seed(self) -> None:
+        options: dict[str, Any] = {"n_trials": 1, "include": ["linear"], "cv": 2}
+        orders = [AutoClassifier(random_state=seed, **options).fit(X, Y).ensemble_.order for seed in (0, 0, 1, 2, 3)]
+        assert all(sorted(order) == [0, 1, 2] for order in orders)
+        assert orders[0] == orders[1]
         assert len({tuple(order) for order in orders}) > 1
-        assert any((answer != answers[0]).any() for answer in answers)  # equal votes exist, and the order decides

@@ -20,6 +20,7 @@ from comitia.ensembles.greedy import Greedy, of_least
 from comitia.ensembles.losses import CommitteeLoss
 from comitia.ensembles.pool import by_row, form_for, nobody, pool_of, whole_predictions
 from comitia.ensembles.predictor import of_most
+from comitia.errors import check_int
 from comitia.history import History, Truth
 from comitia.scoring import Loss, Scorer
 from comitia.seams import Member
@@ -95,6 +96,8 @@ class AgnosticBayes:
     compares_rows = True
 
     def __init__(self, bootstraps: Bootstraps = Bootstraps(), *, most_members: int | None = None) -> None:  # noqa: B008 - frozen
+        if most_members is not None:
+            check_int("AgnosticBayes", "most_members", most_members)
         self._bootstraps = bootstraps
         self._most_members = most_members
 
@@ -105,7 +108,7 @@ class AgnosticBayes:
             return Argmin().members(history, seeds)
         order = np.argsort(pool.numbers)
         risks = self._bootstraps.risks(pool, list(range(self._bootstraps.count(history))), seeds)[order]
-        best = [of_least(column)[0] for column in risks.T]  # the earlier of equals
+        best = [of_least(column, least=0.0)[0] for column in risks.T]  # the earlier of equals; of whatever scale
         counts = np.bincount(best, minlength=len(pool))
         if self._most_members is not None:
             counts[np.argsort(-counts, kind="stable")[self._most_members :]] = 0

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from numbers import Integral
 
 
 class ComitiaError(Exception):
@@ -122,6 +123,12 @@ class PeerMissing(PeerError):
 
 class ComitiaWarning(UserWarning):
     """Root of comitia's own warnings, so that a user can silence or escalate them by class."""
+
+
+def check_int(of: str, name: str, value: object, least: int = 1) -> None:
+    """Refuse a size that is not a whole number of at least so much."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
+        raise ChoiceError(f"The {name!r} parameter of {of} must be an int >= {least}. Got {value!r} instead.")
 
 
 def _or(names: list[str]) -> str:

@@ -58,7 +58,7 @@ class FallbackWarning(ComitiaWarning):
 
 
 class DroppedWarning(ComitiaWarning):
-    """A member of the committee could not be fitted again, and the others do without it."""
+    """A member of the committee could not be fitted again, or not in time, and the others do without it."""
 
 
 class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
@@ -286,7 +286,7 @@ class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
         """Fit the members again within what is left of the time, and make one predictor of them."""
         n_classes = None if evaluator.classes is None else len(evaluator.classes)
         try:
-            fitted, errors = fit_again(self.study_, evaluator, self.refit, self._pool, meter)
+            fitted, errors, n_late = fit_again(self.study_, evaluator, self.refit, self._pool, meter)
         finally:
             self._close()
         if not fitted:
@@ -302,6 +302,13 @@ class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
             warnings.warn(
                 f"{len(errors)} of the models that were to be returned could not be fitted on all rows and were left "
                 f"out. The first failure was: {errors[0]}",
+                DroppedWarning,
+                stacklevel=3,
+            )
+        if n_late and fitted[0].config is not None:
+            warnings.warn(
+                f"{n_late} of the models that were to be returned were not ready in time and were left out. Give it "
+                "more time.",
                 DroppedWarning,
                 stacklevel=3,
             )

@@ -112,7 +112,7 @@ class Predictions:
     selection: NDArray[np.generic] | None = None
     """What each fold's model said about the selection split.  # (n_models, n_selection, ...)"""
     seconds: NDArray[np.float64] | None = None
-    """How long each split's answers took.  # (n_splits,)"""
+    """How long each split's answers took; NaN where nobody measured.  # (n_splits,)"""
 
     def to_bytes(self) -> bytes:
         """Write as NumPy's own archive format, without pickles."""

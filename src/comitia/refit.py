@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -65,11 +65,13 @@ class Refit:
             weight = None if e.sample_weight is None else e.sample_weight[rows]
             return model.fit(take(e.X, rows), e.y[rows], **fit_parameters(model, weight))
 
-    def parts(self, member: Member, manner: Manner) -> list[Part]:
-        """Return what a member is fitted on: all rows, the training part of each fold, or of the first."""
+    def parts(self, number: int, manner: Manner) -> list[Part]:
+        """Return what a model is fitted on: all rows, the training part of each fold, or of the first.
+
+        `number` is the trial that named the splits: the first of its chain.
+        """
         if manner == "full":
             return [Part(np.arange(len(self.evaluator.y)))]
-        number = member.trial or 0
         splits = self.evaluator.splits(number, 0, self.seeds)
         parts = [Part(train, (number, 0, fold)) for fold, (train, _) in enumerate(splits)]
         return parts if manner == "folds" else parts[:1]
@@ -96,7 +98,7 @@ class LeaveTimeToRefit:
 
 def fit_again(
     study: Study, evaluator: TableEvaluator, manner: Manner, pool: Executor, meter: Meter
-) -> tuple[list[FittedMember], list[str]]:
+) -> tuple[list[FittedMember], list[str], int]:
     """Fit what the method hands over within what is left of the time.
 
     Members are fitted side by side, the heaviest first; those that fail or are not ready in time are left out, and
@@ -104,13 +106,16 @@ def fit_again(
 
     Returns
     -------
-    members, errors
-        No members if nothing could be fitted; what was said by those that failed.
+    members, errors, n_late
+        No members if nothing could be fitted; what was said by those that failed; how many models of what the method
+        handed over were not ready in time.
     """
     task = Refit(evaluator, study.seeds)
     costs = {o.number: o.seconds / max(o.n_evaluations, 1) for o in study.history.observations() if o.is_ok}
     errors: list[str] = []
+    n_late = 0
     waiting = candidates(study)
+    chosen = waiting[0] if waiting else []
     while waiting:
         members, *waiting = waiting
         # while there are others, enough is left for the cheapest and to replace the workers that are killed
@@ -118,15 +123,29 @@ def fit_again(
         spare = 0.0
         if cheapest is not None and np.isfinite(meter.seconds_left):
             spare = max(2.0 * cheapest, SPARE_SHARE * meter.seconds_left)
-        if waiting and len(members) == 1 and costs.get(members[0].trial or 0, 0.0) > meter.seconds_left - spare:
+        jobs = [[(m.config, part) for part in task.parts(_root(study, m), manner)] for m in members]
+        if waiting and len(members) == 1 and _cost(members[0], costs) > meter.seconds_left - spare:
+            n_late += len(jobs[0]) if members is chosen else 0
             continue
-        fits = _fit(task, [[(m.config, part) for part in task.parts(m, manner)] for m in members], pool, meter, spare)
+        fits = _fit(task, jobs, pool, meter, spare)
         errors += [error for fit in fits for error in fit.errors]
+        if members is chosen:
+            n_late = sum(len(job) - len(fit.models) - len(fit.errors) for job, fit in zip(jobs, fits, strict=True))
         if any(fit.models for fit in fits):
-            return _weighted(members, [fit.models for fit in fits]), errors
+            return _weighted(members, [fit.models for fit in fits]), errors, n_late
         hopeless = {member.trial for member, fit in zip(members, fits, strict=True) if fit.errors or fit.n_late}
         waiting = [some for some in waiting if some[0].trial not in hopeless]
-    return [], errors
+    return [], errors, n_late
+
+
+def _root(study: Study, member: Member) -> int:
+    """Return the trial that named a member's splits; what was never tried has those of the first trial."""
+    return 0 if member.trial is None else study.history.trial(member.trial).root
+
+
+def _cost(member: Member, costs: Mapping[int, float]) -> float:
+    """Return the seconds of a fit; 0 where nobody knows, because it was never tried."""
+    return 0.0 if member.trial is None else costs.get(member.trial, 0.0)
 
 
 @dataclass

@@ -250,6 +250,54 @@ def test_files_of_several_machines_are_brought_together(tmp_path: Path) -> None:
     assert merge_rows(here, [there]) == 1  # into one that is there
 
 
+FAILED = [{"iteration": 0, "status": "failed"}]
+
+
+def test_a_cell_that_failed_here_is_taken_from_where_it_did_not(tmp_path: Path) -> None:
+    here, there = (tmp_path / f"{name}.parquet" for name in ("here", "there"))
+    with RowsFile(here, PROTOCOL) as file:
+        file.append(cell(), FAILED)
+        file.append(cell("grid"), rows(2))
+        file.append(cell("sobol"), FAILED)
+    with RowsFile(there, PROTOCOL) as file:
+        file.append(cell(), rows())
+        file.append(cell("grid"), FAILED)
+        file.append(cell("sobol"), FAILED)
+    assert merge_rows(here, [there]) == 1
+    assert merge_rows(here, [there]) == 0
+    frame, _ = read_rows(here)
+    found = {method: group["iteration"].tolist() for method, group in frame.groupby("method")}
+    assert found == {"rs": [1, 2, 3], "grid": [1, 2], "sobol": [0]}
+
+
+def test_what_another_machine_plans_is_not_forgotten(tmp_path: Path) -> None:
+    here, there = (tmp_path / f"{name}.parquet" for name in ("here", "there"))
+    for path, n_cells in ((here, 3), (there, 8)):
+        with RowsFile(path, {**PROTOCOL, "n_cells": n_cells}) as file:
+            file.append(cell(), rows())
+    merge_rows(here, [there])
+    assert read_rows(here)[1]["n_cells"] == 8
+
+
+def test_a_merge_there_while_cells_are_taken_hides_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from comitia.bench import rows as module
+
+    here, there = (tmp_path / f"{name}.parquet" for name in ("here", "there"))
+    with RowsFile(here, PROTOCOL) as file, RowsFile(there, PROTOCOL) as running:
+        running.append(cell(), rows())
+        read = module._read
+
+        def read_and_merge(path: Path) -> Any:
+            found = read(path)
+            if path == there:
+                monkeypatch.undo()
+                running.merge()
+            return found
+
+        monkeypatch.setattr(module, "_read", read_and_merge)
+        assert file.take(there) == 1
+
+
 def test_what_cannot_be_brought_together_is_refused(tmp_path: Path) -> None:
     here, there = tmp_path / "here.parquet", tmp_path / "there.parquet"
     with RowsFile(here, PROTOCOL):

@@ -1,15 +1,20 @@
 """Methods that ask for the same trial share its training, and get what they would have got alone."""
 
+import copy
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
+from sklearn.naive_bayes import GaussianNB
 
-from comitia import Config, Observation, Predictions, Trial
+from comitia import Config, Observation, Predictions, Seeds, Study, TableEvaluator, Trial
 from comitia.bench.plan import make_experiment
-from comitia.bench.run import Job, run_cell
-from comitia.bench.shared import LEAST_BYTES, Memory
+from comitia.bench.run import Job, Trace, run_cell
+from comitia.bench.shared import LEAST_BYTES, Memory, SharedEvaluator
 from tests.bench.tables_folder import make_folder
 
 BASE: dict[str, Any] = {
@@ -61,6 +66,50 @@ def test_a_search_with_a_time_limit_trains_itself(folder: Path) -> None:
     memory = Memory()
     rows_of(folder, "rs", memory, budget={"time_limit": 1.0, "n_trials": 2}, spaces=["svm-rbf"])
     assert len(memory) == 0
+
+
+@pytest.mark.parametrize("is_remembered", [False, True])
+def test_seconds_of_what_is_remembered_are_not_taken_from_a_longer_suggestion(is_remembered: bool) -> None:
+    experiment = make_experiment({**BASE, "methods": ["rs"]}, "e")
+    arena: Any = SimpleNamespace(loss="zero-one", n_rows=10)
+    trace = Trace(replace(experiment, test_every=9), arena, lambda number: is_remembered)
+    study = Study({"a": [1]}, "rs", seed=0)
+    [trial] = study.ask(1)
+    observation = Observation(trial, "ok", (0.5,), seconds=100.0)
+    study.record([(observation, None)])
+    trace.resume()
+    trace.resumed -= 150.0
+    trace(study, observation)
+    assert trace.optimizer_seconds == pytest.approx(150.0 if is_remembered else 50.0, abs=5.0)
+    assert trace.train_seconds == 100.0
+
+
+def test_a_cell_knows_what_it_shared(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    traces: list[Trace] = []
+
+    def noted(*args: Any) -> Trace:
+        traces.append(Trace(*args))
+        return traces[-1]
+
+    monkeypatch.setattr("comitia.bench.run.Trace", noted)
+    memory = Memory()
+    for _ in range(2):
+        rows_of(folder, "rs", memory)
+    assert [[trace.is_remembered(number) for number in range(8)] for trace in traces] == [[False] * 8, [True] * 8]
+
+
+def test_an_evaluator_knows_which_trials_it_remembered_and_can_be_copied() -> None:
+    evaluator = TableEvaluator(lambda config, seed: GaussianNB(), *load_iris(return_X_y=True), cv=2)
+    memory, seeds = Memory(), Seeds(0)
+    trials = [Trial(number, 0, (0.5,), Config({"a": 0})) for number in range(2)]
+    SharedEvaluator(evaluator, "s", memory)(trials[1], seeds)
+    shared = SharedEvaluator(evaluator, "s", memory)
+    for trial in trials:
+        shared(trial, seeds)
+    assert [shared.is_remembered(trial.number) for trial in trials] == [False, True]
+    again = copy.copy(shared)
+    assert again.keep == shared.keep
+    assert again.is_remembered(1)
 
 
 def test_memory_is_bounded_and_forgets_what_was_used_longest_ago() -> None:

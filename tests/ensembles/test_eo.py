@@ -74,6 +74,21 @@ def test_a_fresh_one_agrees_with_one_that_lived_through_late_and_failed_trials(n
             assert np.array_equal(old, new)
 
 
+def test_trials_that_speak_of_more_rows_take_the_place_of_all_before() -> None:
+    answers, y = random_answers(4, n_models=8)
+    rules = SlotRules(SQUARED_MARGIN, n_slots=3)
+    game, lived = Played(y, 3), Committee(rules)
+    for number, answer in enumerate(answers):
+        n = 20 if number < 5 else 30
+        game.tell(game.ask(), answer[:n], rows=np.arange(n))
+        lived.update(game.history)
+        fresh = Committee(rules)
+        fresh.update(game.history)
+        assert lived.slots == fresh.slots
+        assert np.isfinite(lived.losses(game.history)[1]).all()
+    assert set(lived.members) == {5, 6, 7}
+
+
 @pytest.mark.parametrize("loss", [SQUARED_MARGIN, C_BOUND, SIGMOID], ids=lambda loss: loss.name)
 def test_the_committee_gets_better_than_its_best_member(loss: Any) -> None:
     answers, y = random_answers(3, n_models=40, n_rows=200)

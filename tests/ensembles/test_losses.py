@@ -116,11 +116,18 @@ def test_losses_of_averages_are_scikit_learns(n_members: int) -> None:
         assert float(tally.loss()) == pytest.approx(value, rel=1e-5)
 
 
-def test_numbers_are_judged_by_the_squared_error_of_their_mean() -> None:
+@pytest.mark.parametrize("scale", [1.0, 1e-5, 1e-170, 1e170])
+def test_numbers_are_judged_by_the_squared_error_of_their_mean_in_units_of_the_variance(scale: float) -> None:
     rng = np.random.default_rng(0)
     y, answers = rng.normal(size=20), rng.normal(size=(3, 20))
-    tally = empty(SQUARED_ERROR, make_rows(y, 0)).plus([SQUARED_ERROR.keep(answer, y, 0) for answer in answers])
-    assert float(tally.loss()) == pytest.approx(((answers.mean(axis=0) - y) ** 2).mean(), rel=1e-5)
+    kept = [SQUARED_ERROR.keep(scale * answer, scale * y, 0) for answer in answers]
+    expected = ((answers.mean(axis=0) - y) ** 2).mean() / y.var()
+    assert float(empty(SQUARED_ERROR, make_rows(scale * y, 0)).plus(kept).loss()) == pytest.approx(expected, rel=1e-5)
+
+
+def test_numbers_that_are_all_alike_have_the_unit_one() -> None:
+    y = np.full(7, 0.1)
+    assert SQUARED_ERROR.keep(y + 2.0, y, 0).tolist() == pytest.approx([2.0] * 7)
 
 
 def test_votes_stand_for_probabilities_where_there_are_none() -> None:

@@ -58,7 +58,7 @@ def test_votes_are_counted_as_by_hand(size: Any) -> None:
     assert float(empty(ZERO_ONE, rows).plus(pool).loss()) == pytest.approx(float(errors @ rows.weights))
 
 
-@pytest.mark.parametrize("loss", [SIGMOID, C_BOUND, LOG_LOSS], ids=lambda loss: loss.name)
+@pytest.mark.parametrize("loss", [SIGMOID, C_BOUND, LOG_LOSS, SOFT_ZERO_ONE], ids=lambda loss: loss.name)
 @given(sizes, st.randoms())
 def test_the_order_of_members_does_not_matter_and_who_leaves_is_forgotten(loss: Any, size: Any, random: Any) -> None:
     n_members, *shape = size

@@ -101,6 +101,17 @@ def test_a_class_that_is_missing_from_a_fold_is_not_predicted() -> None:
     assert 1 not in found[1][2]
 
 
+def test_seconds_of_answers_that_cannot_be_told_from_those_of_the_fit_are_unknown() -> None:
+    found = []
+    for evaluator in both_ways("svm-rbf", *table(60, 2, 3, 0), cv=2, keep="predictions"):
+        [config] = get_space("svm-rbf").space.decode(np.array([[0.5, 0.5]]))
+        _, predictions = evaluator(Trial(0, 0, (0.5, 0.5), config), Seeds(0))
+        assert predictions is not None
+        assert predictions.seconds is not None
+        found.append(np.isnan(predictions.seconds).tolist())
+    assert found == [[True, True], [False, False]]
+
+
 @pytest.mark.parametrize("shift", [0.0, 1e9])
 def test_constant_columns_are_scaled_as_ever(shift: float) -> None:
     X, y = table(40, 3, 2, 0)

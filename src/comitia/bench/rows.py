@@ -107,9 +107,7 @@ class RowsFile:
 
     def failed_keys(self) -> set[tuple[Any, ...]]:
         """Return the cells that failed as a whole."""
-        table = _merged(_read(self.path), self._pending)
-        rows = zip(*(table[name].to_pylist() for name in (*KEY, "iteration")), strict=True)
-        return {row[:-1] for row in rows if row[-1] == 0}
+        return _failed_keys(_merged(_read(self.path), self._pending))
 
     def append(self, cell: Cell, rows: Iterable[Mapping[str, Any]]) -> None:
         """Add a cell: all of its rows or none."""
@@ -138,16 +136,21 @@ class RowsFile:
             ) from error
 
     def take(self, other: Path) -> int:
-        """Add the cells of another file that are not here; return how many."""
+        """Add the cells of another file that are not here, or that failed here and not there; return how many."""
         _check_protocol(other, self.protocol)
-        table = _merged(_read(other), _read_journal(journal_of(other))[0])
-        keys = list(zip(*(table[name].to_pylist() for name in KEY), strict=True))
-        fresh = set(keys) - self.keys
-        rows = table.filter(_pyarrow().array([key in fresh for key in keys], type=_pyarrow().bool_()))
+        pending, _ = _read_journal(journal_of(other))  # first, as in `read_rows`
+        n_there = _protocol_of(other).get("n_cells", 0)
+        table = _merged(_read(other), pending)
         self.merge()
-        n_planned = max(self.protocol.get("n_cells", 0), len(self.keys | fresh))
+        here = _read(self.path)
+        better = _failed_keys(here) - _failed_keys(table)
+        keys = _keys(table)
+        fresh = {key for key in keys if key not in self.keys or key in better}
+        kept = _only(here, [key not in fresh for key in _keys(here)])
+        rows = _only(table, [key in fresh for key in keys])
+        n_planned = max(self.protocol.get("n_cells", 0), n_there, len(self.keys | fresh))
         self.protocol = {**self.protocol, "n_cells": n_planned}
-        _write(self.path, _pyarrow().concat_tables([_read(self.path), rows]).combine_chunks(), self.protocol)
+        _write(self.path, _pyarrow().concat_tables([kept, rows]).combine_chunks(), self.protocol)
         self.keys |= fresh
         return len(fresh)
 
@@ -188,7 +191,10 @@ def read_rows(path: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
 
 
 def merge_rows(into: Path, others: Iterable[Path]) -> int:
-    """Add to a file the cells of others that it lacks; return how many. It is made if it is not there."""
+    """Add to a file the cells of others that it lacks or that failed in it; return how many.
+
+    It is made if it is not there.
+    """
     _pyarrow()
     others = list(others)
     for path in others:
@@ -299,16 +305,31 @@ def _merged(table: Any, pending: Mapping[tuple[Any, ...], _Columns]) -> Any:
     if not pending:
         return table
     pa = _pyarrow()
-    keys = zip(*(table[name].to_pylist() for name in KEY), strict=True)
-    kept = table.filter(pa.array([key not in pending for key in keys], type=pa.bool_()))
+    kept = _only(table, [key not in pending for key in _keys(table)])
     return pa.concat_tables([kept, _table(pending.values())]).combine_chunks()
+
+
+def _only(table: Any, is_kept: list[bool]) -> Any:
+    """Return some rows of a table."""
+    pa = _pyarrow()
+    return table.filter(pa.array(is_kept, type=pa.bool_()))
+
+
+def _keys(table: Any) -> list[tuple[Any, ...]]:
+    """Return the cell of each row."""
+    return list(zip(*(table[name].to_pylist() for name in KEY), strict=True))
+
+
+def _failed_keys(table: Any) -> set[tuple[Any, ...]]:
+    """Return the cells that failed as a whole."""
+    rows = zip(_keys(table), table["iteration"].to_pylist(), strict=True)
+    return {key for key, iteration in rows if iteration == 0}
 
 
 def _keys_of(path: Path) -> set[tuple[Any, ...]]:
     import pyarrow.parquet as pq
 
-    table = pq.read_table(path, columns=list(KEY))
-    return set(zip(*(table[name].to_pylist() for name in KEY), strict=True))
+    return set(_keys(pq.read_table(path, columns=list(KEY))))
 
 
 def _read(path: Path) -> Any:

@@ -94,12 +94,12 @@ def run_method(job: Job, method: Method, memory: Memory | None) -> list[Row]:
     problem = find_problem(job.cell.problem, job.data)
     arena = make_arena(job.experiment, job.cell, problem, method)
     study = Study(arena.space, arena.adapted(method), seed=study_seed(job.cell))
-    trace = Trace(job.experiment, arena)
     budget = job.experiment.budget
     evaluator = arena.evaluator
     # a search that has so many seconds must not be given any
     if memory is not None and budget.time_limit is None and isinstance(evaluator, TableEvaluator):
         evaluator = SharedEvaluator(evaluator, job.cell.space, memory)
+    trace = Trace(job.experiment, arena, getattr(evaluator, "is_remembered", lambda number: False))
     with ExitStack() as stack:
         executor: Executor = Serial()
         if budget.time_limit is not None:  # what runs in this process cannot be stopped
@@ -131,6 +131,8 @@ class Trace:
 
     experiment: Experiment
     arena: Arena
+    is_remembered: Callable[[int], bool] = lambda number: False
+    """Whether a trial was looked up instead of trained now."""
     rows: list[Row] = field(default_factory=list)
     train_seconds: float = 0.0
     optimizer_seconds: float = 0.0
@@ -144,8 +146,9 @@ class Trace:
     def __call__(self, study: Study, observation: Observation) -> None:
         """Note where the study stands."""
         elapsed = time.perf_counter() - self.resumed
-        # a pool's trials took their seconds when it was made: then nothing of them has elapsed now
-        self.optimizer_seconds += elapsed - observation.seconds if elapsed > observation.seconds else elapsed
+        # what was looked up took its seconds when it was trained: nothing of them has elapsed now
+        trained = 0.0 if self.is_remembered(observation.number) else observation.seconds
+        self.optimizer_seconds += elapsed - trained if elapsed > trained else elapsed
         self.train_seconds += observation.seconds
         n = study.history.n_finished
         self.left_out = observation

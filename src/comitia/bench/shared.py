@@ -67,18 +67,26 @@ class SharedEvaluator:
         self._evaluator = evaluator
         self._memory = memory
         self._judged = (space, evaluator.fingerprint())
+        self._remembered: set[int] = set()
 
     def __getattr__(self, name: str) -> Any:
+        if name == "_evaluator":  # while it is copied or unpickled it has none yet
+            raise AttributeError(name)
         return getattr(self._evaluator, name)
 
     def __call__(self, trial: Trial, seeds: Seeds) -> Result:
         """See `Evaluator`."""
         for keep in SERVES[self._evaluator.keep]:
             if (found := self._memory.get((*self._judged, seeds.seed, keep, trial))) is not None:
+                self._remembered.add(trial.number)
                 return found if keep == self._evaluator.keep else (found[0], None)
         result = self._evaluator(trial, seeds)
         self._memory.add((*self._judged, seeds.seed, self._evaluator.keep, trial), result)
         return result
+
+    def is_remembered(self, number: int) -> bool:
+        """Tell whether a trial was answered from memory, so that its seconds have not passed now."""
+        return number in self._remembered
 
     def n_fits(self, trial: Trial) -> int:
         """See `Evaluator`."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from comitia.ensembles.losses import SingleLoss
 from comitia.ensembles.pool import Pool, pool_of
 from comitia.ensembles.votes import chunks
+from comitia.errors import check_int
 from comitia.history import History
 from comitia.seeds import Seeds
 
@@ -36,6 +37,10 @@ class Bootstraps:
 
     n: int | None = None
     loss: SingleLoss | None = None
+
+    def __post_init__(self) -> None:
+        if self.n is not None:
+            check_int("Bootstraps", "n", self.n)
 
     def pool(self, history: History) -> Pool:
         """Return the pool of row losses."""

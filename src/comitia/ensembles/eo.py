@@ -1,8 +1,9 @@
 """Ensemble optimisation (T Alg. 4.1): which trial sits in which slot of the committee, as a fold over the history.
 
 The search works on one slot at a time: trial k was asked for slot k mod m, with the others as they are (T eq. 4.4), so
-several workers work on different slots. When trial k is there its slot is filled anew from the whole pool. The slots
-are a fold over the finished trials in the order of their numbers: a trial that comes late changes what follows it.
+workers that ask one by one work on different slots; trials of one `ask(n)` are all sought for the slot of the first.
+When trial k is there its slot, k mod m, is filled anew from the whole pool. The slots are a fold over the finished
+trials in the order of their numbers: a trial that comes late changes what follows it.
 
 Slots are filled without replacement (T §4.2.2): E_i and {h} are joined as sets. With it, copies of an early model that
 have the majority of votes stay for ever, because no single slot changes a vote.
@@ -21,6 +22,7 @@ from comitia.ensembles.greedy import of_least, tolerance
 from comitia.ensembles.losses import CommitteeLoss
 from comitia.ensembles.pool import Pool, form_for, nobody, pool_of
 from comitia.ensembles.votes import Tally
+from comitia.errors import check_int
 from comitia.history import History
 
 Array = NDArray[np.float64]
@@ -52,6 +54,10 @@ class SlotRules:
     n_slots: int | None = 12
     with_replacement: bool = False
 
+    def __post_init__(self) -> None:
+        if self.n_slots is not None:
+            check_int("SlotRules", "n_slots", self.n_slots)
+
     def turn(self, number: int, slots: Slots) -> int:
         """Return the slot that a trial works on."""
         return number % (self.n_slots if self.n_slots is not None else len(slots) + 1)
@@ -64,7 +70,7 @@ class Committee:
         self._rules = rules
         self._done: list[int] = []
         self._states: list[Slots] = [(EMPTY,) * (rules.n_slots or 0)]
-        self._n_superseded = 0
+        self._generations: tuple[int | None, ...] = ()
 
     @property
     def slots(self) -> Slots:
@@ -79,15 +85,21 @@ class Committee:
     def update(self, history: History) -> None:
         """Fold in the trials that have finished since."""
         finished = history.finished.tolist()
-        n_superseded = int(np.count_nonzero(history.is_superseded))
-        n_same = len(self._done) if n_superseded == self._n_superseded else 0
-        self._n_superseded = n_superseded
+        generations = self._generations_of(history)
+        # a pool that has begun anew, because a trial went on or spoke of more rows, may have lost who sits in a slot
+        n_same = len(self._done) if generations == self._generations else 0
+        self._generations = generations
         while self._done[:n_same] != finished[:n_same]:
             n_same -= 1
         del self._done[n_same:], self._states[n_same + 1 :]
         for number in finished[n_same:]:
             self._states.append(self._after(history, number))
             self._done.append(number)
+
+    def _generations_of(self, history: History) -> tuple[int | None, ...]:
+        """Return which pools the slots are filled from."""
+        forms = [form_for(history, loss) for loss in (self._rules.loss, self._rules.refill)]
+        return tuple(None if form is None else pool_of(history, form).generation for form in forms)
 
     def losses(self, history: History, n: int | None = None) -> tuple[NDArray[np.intp], Array]:
         """Return the trials of the pool and the committee's loss with each in the slot whose turn it is (T line 5).

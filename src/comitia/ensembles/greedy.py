@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from comitia.ensembles.votes import Tally
+from comitia.errors import ChoiceError, check_int
 
 Array = NDArray[np.float64]
 
@@ -40,7 +42,8 @@ class Greedy:
     most_members : int, optional
         How many different models may join.
     per_second : float
-        What a second of prediction (of 1,000 rows, of every different model) costs, in units of the loss.
+        What a second of prediction (of 1,000 rows, of every different model) costs, in units of the loss; for numbers
+        that is the variance of y.
     """
 
     n_steps: int = 50
@@ -49,6 +52,19 @@ class Greedy:
     bag: float = 0.5
     most_members: int | None = None
     per_second: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_int("Greedy", "n_steps", self.n_steps)
+        check_int("Greedy", "n_warm", self.n_warm, 0)
+        check_int("Greedy", "n_bags", self.n_bags, 0)
+        if self.most_members is not None:
+            check_int("Greedy", "most_members", self.most_members)
+        if not 0 < self.bag <= 1:
+            raise ChoiceError(f"The 'bag' parameter of Greedy must be a part in (0, 1]. Got {self.bag!r} instead.")
+        if not 0 <= self.per_second < math.inf:
+            raise ChoiceError(
+                f"The 'per_second' parameter of Greedy must be a number >= 0. Got {self.per_second!r} instead."
+            )
 
     def __call__(
         self, nobody: Tally, answers: NDArray[np.generic], rng: np.random.Generator, seconds: Array | None = None
@@ -121,13 +137,17 @@ class Greedy:
         return counts
 
 
-def of_least(losses: Array, *then: Array) -> NDArray[np.intp]:
-    """Return the places of the least loss; of equals those with the least of further numbers, one after another."""
-    equals = np.flatnonzero(losses <= losses.min() + tolerance(losses.min()))
-    for numbers in then:
+def of_least(losses: Array, *then: Array, least: float = LEAST) -> NDArray[np.intp]:
+    """Return the places of the least loss; of equals those with the least of further numbers, one after another.
+
+    NaN is as bad as infinity; see `tolerance` for `least`.
+    """
+    equals = np.arange(len(losses))
+    for numbers in (losses, *then):
         if len(equals) == 1:
             break
-        equals = equals[numbers[equals] <= numbers[equals].min() + tolerance(numbers[equals].min())]
+        found = np.where(np.isnan(numbers[equals]), np.inf, numbers[equals])
+        equals = equals[found <= found.min() + tolerance(found.min(), least)]
     return equals
 
 
@@ -139,6 +159,6 @@ def is_less(these: Sequence[float], those: Sequence[float]) -> bool:
     return False
 
 
-def tolerance(loss: float) -> float:
-    """Return how much larger a loss may be that counts as equal."""
-    return TIE * max(abs(loss), LEAST)
+def tolerance(loss: float, least: float = LEAST) -> float:
+    """Return how much larger a loss may be that counts as equal; `least` is 0 where losses may be on any scale."""
+    return TIE * max(abs(loss), least)

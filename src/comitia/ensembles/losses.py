@@ -30,6 +30,8 @@ LEAST_STEP = 1e-3
 """T §4.3.3: what one vote changes of the sigmoid loss, at least."""
 LEAST_PROBABILITY = float(np.finfo(np.float64).eps)
 """Probabilities below count as this, as in scikit-learn."""
+MOST_RESIDUAL = 1e15
+"""Residuals beyond count as this, in standard deviations of y: in single precision their squares are still numbers."""
 
 
 class Keeper(Protocol):
@@ -46,13 +48,17 @@ class Keeper(Protocol):
 # ---- votes ----------------------------------------------------------------------------------------------------------
 
 
+def _only(means: Array) -> Array:
+    return means[..., 0]
+
+
 @dataclass(frozen=True)
 class VoteLoss:
     """A loss of a majority vote: means over rows of some terms, combined."""
 
     name: str
     terms: tuple[Term, ...]
-    combine: Callable[[Array], Array] = lambda means: means[..., 0]
+    combine: Callable[[Array], Array] = _only
     """From the means (..., n_terms) to the loss (...)."""
 
     kept = "codes"
@@ -160,7 +166,15 @@ def _log_rows(p: NDArray[Any]) -> NDArray[Any]:
 
 
 def _residuals(values: NDArray[Any], y: NDArray[Any], n_classes: int) -> NDArray[np.float32]:
-    return np.asarray(values - y, dtype=np.float32)
+    """Return residuals in standard deviations of y: which losses are equal must not depend on y's scale."""
+    with np.errstate(over="ignore"):
+        return np.asarray(np.clip((values - y) / unit_of(y), -MOST_RESIDUAL, MOST_RESIDUAL), dtype=np.float32)
+
+
+def unit_of(y: NDArray[Any]) -> float:
+    """Return the standard deviation of numbers; 1 where they are all alike."""
+    largest = float(np.abs(y).max(initial=0.0)) or 1.0
+    return float((y / largest).std()) * largest or 1.0  # divided first: squares of very large or small ones are lost
 
 
 def _class_residuals(values: NDArray[Any], y: NDArray[Any], n_classes: int) -> NDArray[np.float32]:
@@ -181,7 +195,7 @@ def _leads(values: NDArray[Any], y: NDArray[Any], n_classes: int) -> NDArray[np.
     """Return how far each class is ahead of the true one, which itself never is."""
     p = _probabilities(values, y, n_classes)
     p -= p[y, np.arange(len(y))]
-    p[y, np.arange(len(y))] = -np.inf
+    p[y, np.arange(len(y))] = -2.0  # others are behind by 1 at most; a number, so that who leaves can be subtracted
     return p
 
 

@@ -7,6 +7,7 @@ most frequent class.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -14,13 +15,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from comitia.ensembles.calibration import temperature_of, tempered
-from comitia.ensembles.losses import LOG_LOSS, SQUARED_ERROR, ZERO_ONE, CommitteeLoss, Keeper
+from comitia.ensembles.losses import (
+    LOG_LOSS,
+    SINGLE_LOG_LOSS,
+    SINGLE_ZERO_ONE,
+    SQUARED_ERROR,
+    ZERO_ONE,
+    CommitteeLoss,
+    Keeper,
+)
 from comitia.ensembles.votes import Rows, Tally, empty, make_rows
-from comitia.history import History, Predictions
+from comitia.history import History, Predictions, Truth
 
 Array = NDArray[np.float64]
 OWN_LOSSES = "losses"
 """What is kept is the loss that each row was judged by."""
+MOST_ERROR = 1e150
+"""Errors of numbers beyond count as this: their squares are still numbers."""
 
 
 class Pool:
@@ -37,14 +48,18 @@ class Pool:
     temperatures : array of shape (n_models,)
         What each one's probabilities were tempered by; 1 where the loss does not ask for it.
     rows : Rows
+    generation : int
+        How often it has begun anew, with other trials or other rows.
     """
 
     def __init__(self, keeper: Keeper | None) -> None:
         self._keeper = keeper
         self._n_superseded = 0
+        self.generation = 0
         self._start()
 
     def _start(self) -> None:
+        self.generation += 1
         self.rows: Rows | None = None
         self._row_numbers: NDArray[np.intp] = np.empty(0, dtype=np.intp)
         self._leader = -1  # the trial whose rows they are
@@ -101,6 +116,8 @@ class Pool:
 
     def _read(self, history: History, number: int) -> None:
         found = whole_predictions(history, number)
+        if found is not None and self._keeper is None:
+            found = with_losses(found, history.truth)
         if found is None or (self._keeper is None and found.losses is None):
             return
         own_rows = np.unique(found.rows)
@@ -136,7 +153,9 @@ class Pool:
         assert self.rows is not None
         if self._keeper is None:
             assert found.losses is not None
-            return by_row(found.rows, found.losses, 0).astype(np.float32), 1.0
+            losses = by_row(found.rows, found.losses, 0)
+            # errors of numbers may be on any scale, also on one that single precision does not reach
+            return (losses.astype(np.float32) if self.rows.n_classes else losses), 1.0
         n_classes = self.rows.n_classes
         values = by_row(found.rows, np.asarray(found.values), n_classes)
         temperature = 1.0
@@ -206,6 +225,21 @@ def whole_predictions(history: History, number: int) -> Predictions | None:
         np.concatenate(losses) if len(losses) == len(parts) else None,
         seconds=np.concatenate(seconds) if len(seconds) == len(parts) else None,
     )
+
+
+def with_losses(found: Predictions, truth: Truth | None) -> Predictions:
+    """Return predictions with the loss of each row, also where a scorer judged whole folds.
+
+    Then it is the log loss of probabilities, the zero-one loss of classes, the squared error of numbers.
+    """
+    if found.losses is not None or truth is None:
+        return found
+    values, y = np.asarray(found.values), truth.y[found.rows]
+    if truth.n_classes == 0:
+        # not in standard deviations of y as in a committee: a trial may have judged some rows more often than others
+        return replace(found, losses=np.clip(values - y, -MOST_ERROR, MOST_ERROR) ** 2)
+    single = SINGLE_LOG_LOSS if values.ndim == 2 else SINGLE_ZERO_ONE
+    return replace(found, losses=single.keep(values, y, truth.n_classes).astype(np.float64))
 
 
 def rows_of(history: History, numbers: NDArray[np.intp]) -> Rows:
