@@ -28,6 +28,7 @@ from comitia.ensembles import Ensemble
 from comitia.ensembles.agnostic import Bootstraps
 from comitia.ensembles.eo import SlotRules
 from comitia.ensembles.greedy import Greedy
+from comitia.ensembles.losses import BRIER, LOG_LOSS
 from comitia.errors import ChoiceError, NothingFound
 from comitia.goals import BootstrapRisk, EnsembleLoss
 from comitia.methods import kept_by
@@ -203,6 +204,15 @@ def test_learners_without_probabilities_give_margins_to_a_committee_of_probabili
     assert predictions is not None
     assert predictions.values.shape == (len(Y), 3)
     assert np.allclose(predictions.values.sum(axis=1), 1, atol=1e-5)
+
+
+def test_a_loss_of_averages_asks_for_probabilities() -> None:
+    goal = EnsembleLoss(SlotRules(LOG_LOSS, LOG_LOSS, n_slots=None))
+    assert kept_by(Method("m", RandomSearch, "x.", goal=goal), "zero-one") == "probabilities"
+    selection = GreedyCommittee(loss=BRIER)
+    assert kept_by(Method("m", RandomSearch, "x.", selection=selection), "zero-one") == "probabilities"
+    assert kept_by(METHODS["eo-sqm"], "zero-one") == kept_by(METHODS["rs-post"], "zero-one") == "predictions"
+    assert kept_by(METHODS["eo-sqm"], "log-loss") == "probabilities"
 
 
 @pytest.mark.parametrize("name", ["eo-sqm", "ers", "bo-post"])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_diabetes, load_iris
-from sklearn.metrics import r2_score
+from sklearn.metrics import log_loss, r2_score
 from sklearn.model_selection import ShuffleSplit, TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -263,6 +263,16 @@ class TestWhatIsReturnedByDefault:
         rows, folds = kept[0].rows, kept[0].folds
         scores = [by_hand(y[rows[folds == fold]], mean[folds == fold]) for fold in range(3)]
         assert model.validation_score_ == pytest.approx(np.mean(scores))
+
+    def test_a_committee_by_name_is_judged_by_what_it_predicts(self) -> None:
+        options: dict[str, Any] = {"n_trials": 5, "include": ["linear", "knn"], "cv": 3, "random_state": 0}
+        model = AutoClassifier(method="rs-post", scoring="neg_log_loss", **options).fit(X, Y)
+        assert len(model.members_) > 1
+        kept = [model.study_.history.predictions(m.trial) for m in model.members_]
+        p = sum(m.weight * one.values for m, one in zip(model.members_, kept, strict=True))
+        codes = np.unique(Y, return_inverse=True)[1][kept[0].rows]
+        folds = [-log_loss(codes[kept[0].folds == f], p[kept[0].folds == f], labels=[0, 1, 2]) for f in range(3)]
+        assert model.validation_score_ == pytest.approx(np.mean(folds), rel=1e-5)
 
     @pytest.mark.parametrize(
         "options",

@@ -17,7 +17,7 @@ from comitia.ensembles.agnostic import Bootstraps
 from comitia.ensembles.calibration import tempered
 from comitia.ensembles.eo import SlotRules, committee_of
 from comitia.ensembles.greedy import Greedy, of_least
-from comitia.ensembles.losses import CommitteeLoss
+from comitia.ensembles.losses import AverageLoss, CommitteeLoss
 from comitia.ensembles.pool import by_row, form_for, nobody, pool_of, whole_predictions
 from comitia.ensembles.predictor import of_most
 from comitia.errors import check_int
@@ -38,7 +38,7 @@ class GreedyCommittee:
         If not given: squared error for numbers, log loss where probabilities were kept, zero-one loss of a vote where
         classes were.
     wants_probabilities : bool
-        Keep class probabilities instead of classes.
+        Keep class probabilities instead of classes; a loss of averages does without being told.
     """
 
     compares_rows = True
@@ -52,7 +52,7 @@ class GreedyCommittee:
     ) -> None:
         self._greedy = greedy
         self._loss = loss
-        self.wants_probabilities = wants_probabilities
+        self.wants_probabilities = wants_probabilities or isinstance(loss, AverageLoss)
 
     def members(self, history: History, seeds: Seeds) -> Sequence[Member]:
         """See `Selection`."""

@@ -156,7 +156,7 @@ class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
             reshuffled=method.is_reshuffled,
             groups=groups,
             sample_weight=sample_weight,
-            keep=kept_by(method, self._loss()),
+            keep=kept_by(method, ROW_LOSS_OF.get(self._scoring_name(), self._loss())),
             selection_split=SELECTION_SPLIT if method.has_selection_split else None,
         )
         self.study_ = self._search(default, method, evaluator, meter)
@@ -504,7 +504,7 @@ class AutoClassifier(ClassifierMixin, _Auto):  # type: ignore[misc]
         `temperature` (what its probabilities are tempered by, see docs/committees.md).
     validation_score_ : float
         Score of the members together on the rows that each was judged on, in scikit-learn's sign: `best_score_` is
-        that of the best single model. Both are optimistic. NaN where nothing but the fallback could be fitted.
+        that of the best single model. Both are optimistic. NaN where `scoring` cannot be told from what is kept.
     study_ : Study
 
     Examples

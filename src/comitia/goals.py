@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from comitia.ensembles.agnostic import Bootstraps
 from comitia.ensembles.eo import SlotRules, committee_of
+from comitia.ensembles.losses import AverageLoss
 from comitia.history import History
 from comitia.seeds import Seeds
 
@@ -39,17 +40,15 @@ class EnsembleLoss:
     Parameters
     ----------
     rules : SlotRules
-        The loss, and how slots are filled.
-    wants_probabilities : bool
-        Keep class probabilities instead of classes.
+        The loss, and how slots are filled. A loss of averages needs class probabilities to be kept.
     """
 
     moves = True
     compares_rows = True
 
-    def __init__(self, rules: SlotRules, *, wants_probabilities: bool = False) -> None:
+    def __init__(self, rules: SlotRules) -> None:
         self._rules = rules
-        self.wants_probabilities = wants_probabilities
+        self.wants_probabilities = any(isinstance(loss, AverageLoss) for loss in (rules.loss, rules.refill))
 
     def values(self, history: History, seeds: Seeds) -> NDArray[np.float64]:
         """See `Goal`.  # (n_finished,)."""

@@ -155,8 +155,7 @@ EO_SQM, EO_C, EO_SIG = (SlotRules(loss) for loss in (SQUARED_MARGIN, C_BOUND, SI
 POST = GreedyCommittee(Greedy(n_warm=3))
 FEW = Greedy(most_members=8)
 TEMPERED, UNTEMPERED = (
-    EnsembleLoss(SlotRules(loss, loss, with_replacement=True), wants_probabilities=True)
-    for loss in (TEMPERED_BRIER, LOG_LOSS)
+    EnsembleLoss(SlotRules(loss, loss, with_replacement=True)) for loss in (TEMPERED_BRIER, LOG_LOSS)
 )
 PBIL_BINS = 256
 """P has a component for each value of an integer, 255 at most; reals of `ensembles` say how many they have there."""
@@ -336,14 +335,14 @@ METHODS: dict[str, Method] = {
             partial(BAYES, remembers=TEMPERED),
             "Ensemble optimisation on the Brier score of tempered models, at most 8 of them; comitia's own default.",
             goal=TEMPERED,
-            selection=GreedyCommittee(FEW, loss=TEMPERED_BRIER, wants_probabilities=True),
+            selection=GreedyCommittee(FEW, loss=TEMPERED_BRIER),
         ),
         Method(
             "committee-log",
             partial(BAYES, remembers=UNTEMPERED),
             "The same on the log loss of models as they are.",
             goal=UNTEMPERED,
-            selection=GreedyCommittee(FEW, wants_probabilities=True),
+            selection=GreedyCommittee(FEW, loss=LOG_LOSS),
         ),
         Method(
             "smbo",

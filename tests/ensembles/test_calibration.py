@@ -8,7 +8,7 @@ from scipy.special import softmax
 
 from comitia.committees import GreedyCommittee, validation_loss
 from comitia.ensembles.calibration import MOST_ROWS, temperature_of, tempered
-from comitia.ensembles.losses import BRIER, TEMPERED_BRIER
+from comitia.ensembles.losses import BRIER, TEMPERED_BRIER, AverageLoss
 from comitia.ensembles.pool import pool_of
 from comitia.ensembles.predictor import Ensemble
 from comitia.scoring import LogLoss
@@ -77,8 +77,8 @@ def test_a_loud_model_does_not_drown_the_others() -> None:
     models = [softmax(logits[0] * 30, axis=1), *(softmax(logit, axis=1) for logit in logits[1:])]
     history = played(models, y, 3)
 
-    def error(loss: object) -> float:
-        members = GreedyCommittee(loss=loss, wants_probabilities=True).members(history, Seeds(0))  # type: ignore[arg-type]
+    def error(loss: AverageLoss) -> float:
+        members = GreedyCommittee(loss=loss).members(history, Seeds(0))
         p = sum(m.weight * tempered(models[m.trial or 0], m.temperature) for m in members)
         assert validation_loss(history, members, LogLoss()) == pytest.approx(
             -np.log(np.asarray(p)[np.arange(600), y]).mean(), rel=1e-4
@@ -94,7 +94,7 @@ def test_a_loud_model_does_not_drown_the_others() -> None:
 def test_what_is_handed_over_predicts_what_it_was_chosen_by() -> None:
     answers, y = random_probabilities(4, n_models=12, n_rows=80)
     history = played(answers, y, 3)
-    members = GreedyCommittee(loss=TEMPERED_BRIER, wants_probabilities=True).members(history, Seeds(0))
+    members = GreedyCommittee(loss=TEMPERED_BRIER).members(history, Seeds(0))
 
     class Known:
         classes_ = np.arange(3)
