@@ -157,6 +157,7 @@ FEW = Greedy(most_members=8)
 TEMPERED, UNTEMPERED = (
     EnsembleLoss(SlotRules(loss, loss, with_replacement=True)) for loss in (TEMPERED_BRIER, LOG_LOSS)
 )
+CALIBRATED = GreedyCommittee(FEW, loss=TEMPERED_BRIER)
 PBIL_BINS = 256
 """P has a component for each value of an integer, 255 at most; reals of `ensembles` say how many they have there."""
 
@@ -335,7 +336,10 @@ METHODS: dict[str, Method] = {
             partial(BAYES, remembers=TEMPERED),
             "Ensemble optimisation on the Brier score of tempered models, at most 8 of them; comitia's own default.",
             goal=TEMPERED,
-            selection=GreedyCommittee(FEW, loss=TEMPERED_BRIER),
+            selection=CALIBRATED,
+        ),
+        Method(
+            "bayes-post", BAYES, "`bayes`, the committee of its trials that `committee` chooses.", selection=CALIBRATED
         ),
         Method(
             "committee-log",
