@@ -331,6 +331,7 @@ METHODS: dict[str, Method] = {
             partial(BAYES, clock=partial(GaussianProcess, view="branches", n_samples=0)),
             "The same by expected improvement per second.",
         ),
+        Method("bayes-post", BAYES, "`bayes`, a committee as `committee` chooses it.", selection=CALIBRATED),
         Method(
             "committee",
             partial(BAYES, remembers=TEMPERED),
@@ -339,12 +340,9 @@ METHODS: dict[str, Method] = {
             selection=CALIBRATED,
         ),
         Method(
-            "bayes-post", BAYES, "`bayes`, the committee of its trials that `committee` chooses.", selection=CALIBRATED
-        ),
-        Method(
             "committee-log",
             partial(BAYES, remembers=UNTEMPERED),
-            "The same on the log loss of models as they are.",
+            "`committee` on the log loss of models as they are.",
             goal=UNTEMPERED,
             selection=GreedyCommittee(FEW, loss=LOG_LOSS),
         ),
