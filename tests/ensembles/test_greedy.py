@@ -83,6 +83,10 @@ def test_slow_models_stay_out_where_seconds_cost() -> None:
     seconds = np.where(np.arange(len(answers)) == best, 5.0, 0.01)
     assert Greedy(per_second=1.0)(nobody, answers, rng(), seconds)[best] == 0
     assert Greedy(per_second=1e-9)(nobody, answers, rng(), seconds)[best] > 0
+    unknown = np.where(np.arange(len(seconds)) == best, np.nan, seconds)  # as slow as most, not free
+    as_most = np.where(np.arange(len(seconds)) == best, np.median(np.delete(seconds, best)), seconds)
+    dear = Greedy(per_second=1.0)
+    assert dear(nobody, answers, rng(), unknown).tolist() == dear(nobody, answers, rng(), as_most).tolist()
 
 
 def test_bags_draw_from_their_stream_alone() -> None:

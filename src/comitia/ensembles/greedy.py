@@ -82,7 +82,7 @@ class Greedy:
             Seconds to predict 1,000 rows.
         """
         n = len(answers)
-        prices = np.zeros(n) if seconds is None else self.per_second * np.nan_to_num(seconds)
+        prices = np.zeros(n) if seconds is None else self.per_second * _known(seconds)
         alone = nobody.losses_with(answers) + prices
         if self.n_bags == 0:
             return self._select(nobody, answers, alone, prices, np.ones(n, dtype=bool))
@@ -135,6 +135,12 @@ class Greedy:
         if self.most_members is not None and np.count_nonzero(counts) > self.most_members:
             counts[np.argsort(-counts, kind="stable")[self.most_members :]] = 0
         return counts
+
+
+def _known(seconds: Array) -> Array:
+    """Return seconds; where nobody measured them those of the median model."""
+    is_known = np.isfinite(seconds)
+    return np.where(is_known, seconds, np.median(seconds[is_known]) if is_known.any() else 0.0)
 
 
 def of_least(losses: Array, *then: Array, least: float = LEAST) -> NDArray[np.intp]:
