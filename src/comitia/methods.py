@@ -178,8 +178,8 @@ def slotted(name: str, rules: SlotRules, summary: str, spelling: str, selection:
     """Return a row of ensemble optimisation (T Alg. 4.1), which hands over its own committee if no other is named."""
     selection = SlotCommittee(rules) if selection is None else selection
     goal = EnsembleLoss(rules)
-    # the chains of theta start where they stood for values of the past, as a sampler does that goes on from trial to
-    # trial; what they sample is theta given the values of now
+    # theta is sampled anew given the values of now, as T asks for; but where chains start is tuned on values of the
+    # past: tuning for each suggestion would cost more than all the rest of it
     optimizer = partial(MATERN_LS, remembers=goal)
     return Method(name, optimizer, summary, goal=goal, selection=selection, spelling=spelling, paper="T4")
 
