@@ -278,7 +278,7 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "smac-rf",
-            partial(Bayes, surrogate=Forest, maximiser=LocalSearch()),
+            partial(Bayes, surrogate=Forest, maximiser=LocalSearch(n_kept=())),
             "Random forest, EI and local search, as SMAC.",
             spelling="SMAC",
             paper="C T5 P",

@@ -1,6 +1,6 @@
 """Maximisers of a promise that is known."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import ConfigSpace as CS
@@ -72,6 +72,48 @@ def test_all_starts_climb_at_once_and_each_as_it_would_alone() -> None:
     alone = np.concatenate([climb(hill, space, x[None], hill.score(x[None]), 0.1)[0] for x in starts])
     assert {tuple(x) for x in together} == {tuple(x) for x in alone}
     np.testing.assert_allclose(values, hill.score(together))
+
+
+RF = ("rf:max_depth", "rf:min_samples_leaf", "rf:min_samples_split", "rf:n_estimators")
+
+
+@dataclass(frozen=True)
+class Remembering(Hill):
+    """A steep hill that remembers the configurations it scored."""
+
+    seen: list[bytes] = field(default_factory=list)
+
+    def score(self, X: Any) -> Any:
+        self.seen.extend(row.tobytes() for row in self.space.impute(X))
+        return 100.0 * super().score(X)
+
+
+def forests(space: Space, n: int, seed: int) -> Any:
+    """Return configurations of the learner with the most hyperparameters.  # (n, d)."""
+    X = space.sample(n, np.random.default_rng(seed))
+    X[:, 0] = space.encode([{"learner": "rf", **dict.fromkeys(RF, 2)}])[0, 0]
+    return space.impute(X)
+
+
+def test_the_best_of_many_walkers_goes_to_its_end_and_the_rest_is_left_behind() -> None:
+    space = get_space("sklearn-cash").space
+    top = forests(space, 1, seed=3)[0]
+    starts = forests(space, 12, seed=4)
+    scores = Remembering(space, top).score(starts)
+    everybody, few = Remembering(space, top), Remembering(space, top)
+    _, values = climb(everybody, space, starts, scores, 0.1)
+    _, kept = climb(few, space, starts, scores, 0.1, (5, 3, 2))
+    assert kept.max() == values.max()
+    assert len(few.seen) < 0.7 * len(everybody.seen)
+
+
+def test_no_configuration_is_scored_twice_however_long_the_walk() -> None:
+    """A walker's neighbours in other branches are the same ones at each step."""
+    space = get_space("sklearn-cash").space
+    hill = Remembering(space, forests(space, 1, seed=3)[0])
+    start = forests(space, 1, seed=4)
+    climb(hill, space, start, Remembering(space, hill.at).score(start), 0.1)
+    assert len(hill.seen) == len(set(hill.seen)) > 40
 
 
 def test_local_search_crosses_branches_and_ends_at_a_local_maximum() -> None:

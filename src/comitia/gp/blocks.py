@@ -30,8 +30,10 @@ from comitia.gp.theta import AMPLITUDE, MEAN_VARIANCE, N_GLOBAL, NOISE, OFFSET, 
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
-MOST_ENTRIES = 4_000_000
-"""Entries of covariances that are held at once: more theta than fit are taken in turns."""
+MOST_ENTRIES = 131_072
+"""Entries of covariances that are held at once: more theta than fit are taken in turns. A megabyte stays in the cache
+and in the program; larger arrays are given back to the system and asked for anew each time, which doubles the time of
+a likelihood."""
 
 
 MOST_REMEMBERED = 300

@@ -17,12 +17,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from comitia.gp.blocks import MOST_ENTRIES, Block, Blocks
+from comitia.gp.blocks import Block, Blocks
 from comitia.gp.kernels import Labels, distances
 from comitia.gp.linalg import JITTER, backward, cholesky, forward, inverse_factor
 from comitia.gp.theta import MEAN_VARIANCE, Form
 
 Array = NDArray[np.float64]
+MOST_ENTRIES = 4_000_000
+"""Entries of covariances that are held at once: more points or theta than fit are taken in turns."""
 JITTER_GROWTH = 10.0
 MOST_JITTERS = 7
 SMALLEST_VARIANCE = 1e-12

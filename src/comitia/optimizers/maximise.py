@@ -60,16 +60,16 @@ class LocalSearch:
         Steps of reals in the encoded range, one search after the other; T has one fixed step.
     n_fine : int
         Ends of the first search from which those with the other steps go on, the best ones.
-    by_branch : bool
-        Start in different branches and stay in them, instead of changing branches on the way: what makes a branch a
-        good one is rarely what makes its neighbour one.
+    n_kept : tuple of int
+        Starts that go on after each step, the best of them; the last number holds for all further steps. Empty: all of
+        them. Most of the way is walked for the few whose end matters.
     """
 
     n_candidates: int = 250
     n_starts: int = 5
     steps: tuple[float, ...] = (0.1,)
     n_fine: int = 3
-    by_branch: bool = False
+    n_kept: tuple[int, ...] = (5, 3, 2)
 
     def __call__(self, belief: Belief, space: Space, tried: Array, rng: np.random.Generator) -> Array:
         """See `Maximiser`."""
@@ -77,52 +77,51 @@ class LocalSearch:
         scores = belief.score(X)
         if space.all is not None and len(X) == len(space.all):
             return ranked(X, scores)
-        good = np.argsort(-scores, kind="stable")
-        if self.by_branch:
-            good = good[np.sort(np.unique(space.branches(X)[good], return_index=True)[1])]
-        good = good[: self.n_starts]
+        good = np.argsort(-scores, kind="stable")[: self.n_starts]
         starts = space.impute(np.concatenate([X[good], tried[: self.n_starts]]))
         at = np.concatenate([scores[good], belief.score(tried[: self.n_starts])]) if len(tried) else scores[good]
         starts, at = distinct(starts, at)
-        ends, values = climb(belief, space, starts, at, self.steps[0], stays=self.by_branch)
+        ends, values = climb(belief, space, starts, at, self.steps[0], self.n_kept)
         for step in self.steps[1:]:
             best = np.argsort(-values, kind="stable")[: self.n_fine]
-            fine, better = climb(belief, space, ends[best], values[best], step, stays=self.by_branch)
+            fine, better = climb(belief, space, ends[best], values[best], step, self.n_kept)
             ends, values = np.concatenate([fine, ends]), np.concatenate([better, values])
         return ranked(np.concatenate([ends, X]), np.concatenate([values, scores]))
 
 
 def climb(
-    belief: Belief, space: Space, X: Array, scores: Array, step: float, *, stays: bool = False
+    belief: Belief, space: Space, X: Array, scores: Array, step: float, n_kept: tuple[int, ...] = ()
 ) -> tuple[Array, Array]:
     """Move every row to its best neighbour while it gains by it; return where they ended and the scores there.
 
-    Rows that meet go on as one. With `stays` no row leaves its branch.
+    Rows that meet go on as one; for `n_kept` see `LocalSearch`.
     """
     X, scores = X.copy(), scores.copy()
     walking = np.arange(len(X))
     memory = Memory(belief)
-    for _ in range(MOST_STEPS):
+    for number in range(MOST_STEPS):
         neighbours, origin = space.neighbours(X[walking], step=step)
-        if stays:
-            same = space.branches(neighbours) == space.branches(X[walking])[origin]
-            neighbours, origin = neighbours[same], origin[same]
         if not len(neighbours):
             break
+        neighbours = space.impute(neighbours)
         best, values = best_of_each(neighbours, origin, memory.score(neighbours), len(walking))
         better = values > scores[walking] + LEAST_GAIN
         walking = walking[better]
         if not len(walking):
             break
-        X[walking], scores[walking] = space.impute(best[better]), values[better]
+        X[walking], scores[walking] = best[better], values[better]
         walking = walking[first_of_equals(X[walking])]
+        if n_kept:
+            best_first = np.argsort(-scores[walking], kind="stable")
+            walking = np.sort(walking[best_first[: n_kept[min(number, len(n_kept) - 1)]]])
     return distinct(X, scores)
 
 
 class Memory:
     """Scores that are known already: most neighbours of a step were neighbours of the one before, too.
 
-    A change of branch leads to the middle of the other branch, wherever a row comes from.
+    A change of branch leads to the middle of the other branch, wherever a row comes from, if what is inactive there is
+    imputed.
     """
 
     def __init__(self, belief: Belief) -> None:
