@@ -19,7 +19,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,6 +109,22 @@ def make_block(form: Form, label: int, rows: Indices, X: Array, y: Array, noise:
         else:
             np.abs(row, out=row)
     return Block(label, rows, X, y, noise, columns, D)
+
+
+class Joined(NamedTuple):
+    """The blocks one after the other, for a gradient."""
+
+    columns: Indices
+    """Dimensions that vary in some block.  # (c,)"""
+    D: Array
+    """See `Block`; 0 for dimensions that do not vary in a pair's block.  # (c, n_pairs)"""
+    i: Indices
+    j: Indices
+    """Points of each pair.  # (n_pairs,)"""
+    right: Array
+    """Observations, and ones.  # (n, 2)"""
+    parts: list[tuple[Block, slice, slice]]
+    """Each block, and where its points and its pairs are."""
 
 
 class Blocks:
@@ -200,43 +217,60 @@ class Blocks:
 
         C = K + v 1 1', so that C^-1 = K^-1 - u u' / (a + 1/v) with u = K^-1 1, and alpha = K^-1 (y - m 1).
         """
-        factors = [self._factor(block, theta) for block in self.blocks]
-        if any(factor is None for factor in factors):
-            return -np.inf, np.zeros(self.form.n_theta)
-        parts = [factor for factor in factors if factor is not None]
-        terms = np.array([part[0] for part in parts])
-        value = float(self.log_likelihood(terms[None])[0])
+        form, joined = self.form, self._joined
+        amplitude, noise, offset = (float(v[0]) for v in form.variances(theta[None]))
+        w = form.weights(theta[None])[0, joined.columns]
+        s = w @ joined.D
+        k = form.kernel.profile(s)
+        covariance = amplitude * k + offset
+        peak = (amplitude + offset) * (1.0 + JITTER) + noise
+        terms = np.empty((len(self.blocks), 4))
+        solved = np.empty((self.n, 2))  # K^-1 y and K^-1 1
+        inverse, diagonal = np.empty(len(k)), np.empty(self.n)  # of K: pairs, and the diagonal
+        for number, (block, of_points, of_pairs) in enumerate(joined.parts):
+            m, is_lower = len(block), pairs(len(block))[2]
+            K = np.empty(m * m)
+            K[is_lower] = covariance[of_pairs]
+            K[:: m + 1] = peak + block.noise
+            L = cholesky(K.reshape(m, m))
+            if L is None:
+                return -np.inf, np.zeros(form.n_theta)
+            v = forward(L, joined.right[of_points])
+            gram = v.T @ v
+            terms[number] = 2.0 * np.log(L.diagonal()).sum(), gram[0, 0], gram[1, 1], gram[0, 1]
+            solved[of_points] = backward(L, v)
+            of_block = precision(L)
+            inverse[of_pairs], diagonal[of_points] = of_block.reshape(-1)[is_lower], of_block.diagonal()
         a, c = terms[:, 2].sum(), terms[:, 3].sum()
         weight = a + 1.0 / MEAN_VARIANCE
-        mean = c / weight
-        amplitude, noise, offset = (float(v[0]) for v in self.form.variances(theta[None]))
-        w = self.form.weights(theta[None])[0]
-        power = self.form.kernel.power
-        found = np.zeros(self.form.n_theta)
-        for block, (_, L, s, solved) in zip(self.blocks, parts, strict=True):
-            m = len(block)
-            u = solved[:, 1]
-            alpha = solved[:, 0] - mean * u
-            i, j, is_lower = pairs(m)
-            inverse = precision(L)
-            G = alpha[i] * alpha[j] + u[i] * u[j] / weight - inverse.reshape(-1)[is_lower]
-            trace = float((alpha * alpha + u * u / weight - inverse.diagonal()).sum())
-            half_k = float(G @ self.form.kernel.profile(s))  # half of the sum over both triangles
-            # d K / d log amplitude = 2 amplitude^2 k, and so on; the diagonal of k is 1
-            found[AMPLITUDE] += amplitude * (2.0 * half_k + trace * (1.0 + JITTER))
-            found[NOISE] += noise * trace
-            found[OFFSET] += offset * (2.0 * float(G.sum()) + trace * (1.0 + JITTER))
-            slopes = block.D @ (G * self.form.kernel.slope(s))
-            found[N_GLOBAL + block.columns] -= power * amplitude * w[block.columns] * slopes
-        return value, found
+        u = solved[:, 1]
+        alpha = solved[:, 0] - (c / weight) * u
+        i, j = joined.i, joined.j
+        G = alpha[i] * alpha[j] + u[i] * u[j] / weight - inverse
+        trace = float((alpha * alpha + u * u / weight - diagonal).sum())
+        found = np.zeros(form.n_theta)
+        # d K / d log amplitude = 2 amplitude^2 k, and so on; the diagonal of k is 1, and pairs are one of two triangles
+        found[AMPLITUDE] = amplitude * (2.0 * float(G @ k) + trace * (1.0 + JITTER))
+        found[NOISE] = noise * trace
+        found[OFFSET] = offset * (2.0 * float(G.sum()) + trace * (1.0 + JITTER))
+        found[N_GLOBAL + joined.columns] = -form.kernel.power * amplitude * w * (joined.D @ (G * form.kernel.slope(s)))
+        return float(self.log_likelihood(terms[None])[0]), found
 
-    def _factor(self, block: Block, theta: Array) -> tuple[tuple[float, ...], Array, Array, Array] | None:
-        K, s = block.covariances(self.form, theta[None])
-        L = cholesky(K[0])
-        if L is None:
-            return None
-        right = np.column_stack([block.y, np.ones(len(block))])
-        v = forward(L, right)
-        gram = v.T @ v
-        logdet = 2.0 * float(np.log(L.diagonal()).sum())
-        return (logdet, float(gram[0, 0]), float(gram[1, 1]), float(gram[0, 1])), L, s[0], backward(L, v)
+    @cached_property
+    def _joined(self) -> Joined:
+        """The pairs of all blocks in a row: what is done to each entry alone is done to all of them at once."""
+        columns = np.unique(np.concatenate([block.columns for block in self.blocks]))
+        n_pairs = [block.D.shape[1] for block in self.blocks]
+        D = np.zeros((len(columns), sum(n_pairs)))
+        i, j = np.empty((2, D.shape[1]), dtype=np.intp)
+        parts = []
+        point = pair = 0
+        for block, n in zip(self.blocks, n_pairs, strict=True):
+            of_points, of_pairs = slice(point, point + len(block)), slice(pair, pair + n)
+            D[np.searchsorted(columns, block.columns), of_pairs] = block.D
+            first, second, _ = pairs(len(block))
+            i[of_pairs], j[of_pairs] = first + point, second + point
+            parts.append((block, of_points, of_pairs))
+            point, pair = point + len(block), pair + n
+        y = np.concatenate([block.y for block in self.blocks])
+        return Joined(columns, D, i, j, np.column_stack([y, np.ones(len(y))]), parts)
