@@ -39,7 +39,8 @@ def show(results: Results, paired: Paired, name: str) -> None:
     is_value = bool((results.rows["loss"] == "value").all())
     measure = "test_loss" if is_value else "validation_loss"
     grid = np.arange(1.0, 201.0)
-    values = results.curves(paired, "iteration", grid, measure)
+    # rounded, so that the same numbers in another order are the same mean
+    values = results.curves(paired, "iteration", grid, measure).round(12)
     low, high = paired.n_repetitions
     print(f"\n{name}: {len(paired.problems)} problems, {low} to {high} repetitions, {measure}")
     ranks = {n: st.mean_ranks(values[:, :, n - 1]) for n in AT}
