@@ -51,11 +51,16 @@ def show(results: Results, paired: Paired, name: str) -> None:
         means = "".join(f"{np.median(values[:, j, n - 1]):14.5g}" for n in AT)
         print(f"{paired.methods[j]:14}" + "".join(f"{ranks[n][j]:13.2f}" for n in AT) + means)
     if "smac" in paired.methods:
+        print("problems: " + ", ".join(paired.problems))
         for method in ("bayes", "gp-cond-ls"):
             if method in paired.methods:
-                reached = trials_to_reach(values, paired.methods.index(method), paired.methods.index("smac"))
+                j, k = paired.methods.index(method), paired.methods.index("smac")
+                reached = trials_to_reach(values, j, k)
                 text = ", ".join("never" if np.isinf(n) else f"{n:.0f}" for n in reached)
-                print(f"{method} needs for smac's value at 200, by problem: {text}; median {np.median(reached):.0f}")
+                # error rates can be averaged over problems, values of black boxes cannot
+                mean = trials_to_reach(values.mean(axis=0)[None], j, k)[0] if results.is_error_rate else np.nan
+                also = f"; mean of all problems {mean:.0f}" if np.isfinite(mean) else ""
+                print(f"{method} needs for smac's value at 200: {text}; median {np.median(reached):.0f}{also}")
 
 
 def show_seconds(results: Results, paired: Paired) -> None:
