@@ -16,11 +16,13 @@ from comitia.bench import statistics as st
 from comitia.bench.results import Paired, Results
 from comitia.bench.rows import read_rows
 
+Array = NDArray[np.float64]
 AT = (50, 100, 200)
 SPENT = "optimizer_seconds"
 
 
 def main(paths: list[str]) -> None:
+    everything: list[tuple[list[str], Array]] = []  # methods and their values, of each file
     for path in paths:
         frame, protocol = read_rows(Path(path))
         n_cells = frame[["method", "problem", "repetition"]].drop_duplicates()["method"].value_counts()
@@ -30,11 +32,18 @@ def main(paths: list[str]) -> None:
             results = Results(frame[frame["method"].isin(methods)], protocol)
             for setting in results.settings:
                 paired = results.paired(setting)
-                show(results, paired, Path(path).stem)
+                values = show(results, paired, Path(path).stem)
                 show_seconds(results, paired)
+                if methods is usual:
+                    everything.append((paired.methods, values))
+    if len(everything) > 1:
+        common = [method for method in everything[0][0] if all(method in methods for methods, _ in everything)]
+        parts = [values[:, [methods.index(method) for method in common]] for methods, values in everything]
+        show_ranks(common, np.concatenate(parts), "all of them")
 
 
-def show(results: Results, paired: Paired, name: str) -> None:
+def show(results: Results, paired: Paired, name: str) -> Array:
+    """Print ranks and trials to reach SMAC3; return the values after each trial.  # (n_problems, n_methods, 200)."""
     # tables of data: how well the search did its job is the validation loss; black boxes: the value without noise
     is_value = bool((results.rows["loss"] == "value").all())
     measure = "test_loss" if is_value else "validation_loss"
@@ -42,14 +51,7 @@ def show(results: Results, paired: Paired, name: str) -> None:
     # rounded, so that the same numbers in another order are the same mean
     values = results.curves(paired, "iteration", grid, measure).round(12)
     low, high = paired.n_repetitions
-    print(f"\n{name}: {len(paired.problems)} problems, {low} to {high} repetitions, {measure}")
-    ranks = {n: st.mean_ranks(values[:, :, n - 1]) for n in AT}
-    print(
-        f"{'method':14}" + "".join(f"{f'rank at {n}':>13}" for n in AT) + "".join(f"{f'value at {n}':>14}" for n in AT)
-    )
-    for j in np.argsort(ranks[200]):
-        means = "".join(f"{np.median(values[:, j, n - 1]):14.5g}" for n in AT)
-        print(f"{paired.methods[j]:14}" + "".join(f"{ranks[n][j]:13.2f}" for n in AT) + means)
+    show_ranks(paired.methods, values, f"{name}: {low} to {high} repetitions, {measure}")
     if "smac" in paired.methods:
         print("problems: " + ", ".join(paired.problems))
         for method in ("bayes", "gp-cond-ls"):
@@ -61,6 +63,17 @@ def show(results: Results, paired: Paired, name: str) -> None:
                 mean = trials_to_reach(values.mean(axis=0)[None], j, k)[0] if results.is_error_rate else np.nan
                 also = f"; mean of all problems {mean:.0f}" if np.isfinite(mean) else ""
                 print(f"{method} needs for smac's value at 200: {text}; median {np.median(reached):.0f}{also}")
+    return np.asarray(values)
+
+
+def show_ranks(methods: list[str], values: Array, what: str) -> None:
+    """Print mean ranks and median values, the best rank after 200 trials first."""
+    ranks = {n: st.mean_ranks(values[:, :, n - 1]) for n in AT}
+    print(f"\n{what}, {len(values)} problems")
+    print("method        " + "".join(f"{f'{name} at {n}':>14}" for name in ("rank", "value") for n in AT))
+    for j in np.argsort(ranks[200]):
+        medians = "".join(f"{np.median(values[:, j, n - 1]):14.5g}" for n in AT)
+        print(f"{methods[j]:14}" + "".join(f"{ranks[n][j]:14.2f}" for n in AT) + medians)
 
 
 def show_seconds(results: Results, paired: Paired) -> None:
@@ -76,7 +89,7 @@ def show_seconds(results: Results, paired: Paired) -> None:
         print(f"{method:14}" + "".join(f"{times[n]:10.1f} ms" for n in AT) + ratios)
 
 
-def trials_to_reach(values: NDArray[np.float64], j: int, reference: int) -> list[float]:
+def trials_to_reach(values: Array, j: int, reference: int) -> list[float]:
     """Return the first trial at which a method's mean is as good as the reference's at 200, for each problem."""
     found = []
     for problem in values:
