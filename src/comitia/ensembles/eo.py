@@ -71,6 +71,7 @@ class Committee:
         self._done: list[int] = []
         self._states: list[Slots] = [(EMPTY,) * (rules.n_slots or 0)]
         self._generations: tuple[int | None, ...] = ()
+        self._past: tuple[object, Array] | None = None  # cache: the same past is asked for until the next checkpoint
 
     @property
     def slots(self) -> Slots:
@@ -116,7 +117,12 @@ class Committee:
         numbers = pool.numbers[known]
         if not len(numbers):
             return numbers, np.empty(0)
-        return numbers, self._losses_beside(pool, form, slots, self._rules.turn(following, slots), known)
+        if n is None:
+            return numbers, self._losses_beside(pool, form, slots, self._rules.turn(following, slots), known)
+        key = (following, slots, self._generations, numbers.tobytes())
+        if self._past is None or self._past[0] != key:
+            self._past = key, self._losses_beside(pool, form, slots, self._rules.turn(following, slots), known)
+        return numbers, self._past[1]
 
     def losses_in(self, history: History, slot: int) -> tuple[NDArray[np.intp], Array]:
         """Return the trials of the pool and the committee's loss with each in this slot (T eq. 4.3)."""
