@@ -304,15 +304,7 @@ def begin(folder: Path, place: Path, jobs: int, content: str = TOML) -> subproce
     (place / "e.toml").write_text(content)
     command = [sys.executable, "-m", "comitia.cli", "bench", "run", "e.toml", "--jobs", str(jobs), "-q"]
     env = {**os.environ, "COMITIA_DATA": str(folder)}
-    return subprocess.Popen(
-        command,
-        cwd=place,
-        env=env,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        # a suite that runs in the background of a shell ignores interrupts, and its children would, too
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
+    return subprocess.Popen(command, cwd=place, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 
 def check_kills(folder: Path, place: Path, n_kills: int, jobs: int) -> None:
