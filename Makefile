@@ -37,7 +37,7 @@ types: install
 COMPUTING := tests/contracts/test_goals_and_selections.py tests/contracts/test_optimizers.py \
 	tests/contracts/test_resamplings.py tests/ensembles tests/gp tests/optimizers tests/space tests/spaces \
 	tests/bench/test_report.py tests/bench/test_rows.py tests/bench/test_statistics.py tests/test_committees.py \
-	tests/test_selection.py tests/test_tables.py
+	tests/test_documents.py tests/test_selection.py tests/test_tables.py
 
 test: lint types
 	@echo "the tests of $(COMPUTING) run beside the others; what they say comes at the end"
