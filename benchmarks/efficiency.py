@@ -1,6 +1,7 @@
 """Read the rows of the efficiency experiments: mean ranks after 50, 100 and 200 trials, and trials to reach SMAC3.
 
-Then what a suggestion took in the same run, beside that of `bayes`: the mean of twenty trials up to each number.
+Then what a suggestion took, beside that of `bayes`: the mean of twenty trials up to each number. To be compared in rows
+of one run alone: those in `experiments/rows` were put together from several, beside which other things ran.
 
 comitia bench run experiments/efficiency-function.toml       (and -cash, -hpo; they resume)
 python benchmarks/efficiency.py experiments/rows/efficiency-*.parquet

@@ -97,6 +97,9 @@ def test_a_goal_remembers_the_values_that_it_had(name: str) -> None:
         else:
             study.run(evaluator_for(method), n_trials=n)
         then[n] = method.goal.values(study.history, study.seeds)
+        for early in (3, 3, 5):  # also when it is asked again, and when there are more
+            if early in then:
+                assert np.array_equal(method.goal.first_values(study.history, early, study.seeds), then[early])
     for n, values in then.items():
         assert np.array_equal(method.goal.first_values(study.history, n, study.seeds), values)
     assert len({values[0] for values in then.values()}) > 2  # they did move

@@ -110,7 +110,8 @@ def test_only_the_touched_block_changes() -> None:
 def test_gradient_is_that_of_finite_differences(kernel: type[ARD], conditional: bool) -> None:
     X, y, noise = problem()
     blocks = Blocks(Form(CATEGORICAL, kernel, has_offsets=True), X, y, branch_of(X) if conditional else None, noise)
-    _, gradient = blocks.gradient(THETA)
+    value, gradient = blocks.gradient(THETA)
+    assert value == pytest.approx(blocks.log_likelihood(blocks.all_terms(THETA[None]))[0], rel=1e-12)
     for j in range(len(THETA)):
         step = np.zeros(len(THETA))
         step[j] = 1e-5
