@@ -4,11 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help install demo test lint types findings bench peer test-lowest clean
+.PHONY: help install demo test test-quick test-processes lint types format findings bench peer test-lowest clean
 
 help:
 	@echo "make demo         search for a committee on a bundled dataset, about a minute"
 	@echo "make test         lint, types and tests: what CI runs"
+	@echo "make test-quick   the tests that only compute: no processes, no clocks"
+	@echo "make test-processes  the tests that start processes and wait for clocks"
+	@echo "make lint, make types, make format  ruff and mypy"
 	@echo "make findings     the slow tests: statistics, long kill tests"
 	@echo "make bench        timings of the hot paths, as ratios (bench_time_limit.py, 7 minutes, by itself)"
 	@echo "make test-lowest  the tests with the lowest allowed dependencies"
@@ -30,21 +33,22 @@ lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
+format: install
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
 types: install
 	$(BIN)/mypy
 
-# Tests that only compute run beside the others, which wait for processes and clocks most of the time.
-COMPUTING := tests/contracts/test_goals_and_selections.py tests/contracts/test_optimizers.py \
-	tests/contracts/test_resamplings.py tests/ensembles tests/gp tests/optimizers tests/space tests/spaces \
-	tests/bench/test_report.py tests/bench/test_rows.py tests/bench/test_statistics.py tests/test_committees.py \
-	tests/test_documents.py tests/test_selection.py tests/test_tables.py
-
+# Two halves side by side: what only computes, and what starts processes and waits for clocks.
 test: lint types
-	@echo "the tests of $(COMPUTING) run beside the others; what they say comes at the end"
-	@$(BIN)/python -m pytest -m "not slow" $(COMPUTING) > $(VENV)/computing.log 2>&1 & computing=$$!; \
-	$(BIN)/python -m pytest -m "not slow" tests $(addprefix --ignore=,$(COMPUTING)); others=$$?; \
-	wait $$computing; computing=$$?; cat $(VENV)/computing.log; \
-	test $$others -eq 0 && test $$computing -eq 0
+	@$(MAKE) --no-print-directory -j2 --output-sync=target test-quick test-processes
+
+test-quick: install
+	$(BIN)/python -m pytest -m "not slow" --ignore=tests/processes
+
+test-processes: install
+	$(BIN)/python -m pytest -m "not slow" tests/processes
 
 findings: install
 	$(BIN)/python -m pytest -m slow

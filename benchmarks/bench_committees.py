@@ -16,9 +16,9 @@ from sklearn.datasets import make_classification
 from threadpoolctl import threadpool_limits
 
 from comitia import METHODS, Config, History, Observation, Predictions, Seeds, Study, TableEvaluator, Trial, get_space
-from comitia.ensembles.greedy import Greedy
-from comitia.ensembles.losses import BRIER, C_BOUND, LOG_LOSS, SIGMOID, SOFT_ZERO_ONE, SQUARED_MARGIN, ZERO_ONE
-from comitia.ensembles.votes import Tally, empty, make_rows
+from comitia.committees.greedy import Greedy
+from comitia.committees.losses import BRIER, C_BOUND, LOG_LOSS, SIGMOID, SOFT_ZERO_ONE, SQUARED_MARGIN, ZERO_ONE
+from comitia.committees.votes import Tally, empty, make_rows
 from comitia.history import Truth
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from comitia.bench.page import write_report
-from comitia.bench.plan import Cell, make_experiment
-from comitia.bench.rows import RowsFile, read_rows
+from comitia.bench.plan.plan import Cell, make_experiment
+from comitia.bench.report.page import write_report
+from comitia.bench.rows.rows import RowsFile, read_rows
 
 N_PROBLEMS, N_METHODS, N_REPETITIONS, N_ITERATIONS = 50, 8, 5, 100
 

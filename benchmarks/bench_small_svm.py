@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from comitia import METHODS, Config, History, Seeds, Serial, Space, Study, TableEvaluator, get_space
-from comitia.bench.synthetic import GENERATORS
-from comitia.methods import Method
+from comitia.bench.problems.synthetic import GENERATORS
+from comitia.learners.quick_svm import QuickBuild, libsvm
+from comitia.methods.registry import Method
 from comitia.seams import Ask
-from comitia.spaces.quick_svm import QuickBuild, libsvm
 
 TURNS, PER_TURN = 8, 300
 TARGET = 2500

@@ -10,7 +10,7 @@ import pandas as pd
 
 import comitia
 from comitia import AutoClassifier
-from comitia.tables import TableCleaner
+from comitia.tables.cleaner import TableCleaner
 from yardstick import forest_seconds, report
 
 

@@ -5,7 +5,7 @@
 
 One line per method and problem: the number of trials, of failures, and a hash of configurations, losses and members.
 The numbers depend on the processor and on the versions of libraries, so they are compared on one machine and not
-recorded. Arguments choose methods: `digests.py bayes committee`.
+recorded. Arguments choose: `digests.py bayes committee auto-classifier experiment`.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import warnings
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
 from comitia import METHODS, AutoClassifier, AutoRegressor, Observation, Study, TableEvaluator, get_space
-from comitia.seams import Judging
 
 N_TRIALS, N_TRIALS_PBIL = 40, 120
 PROBLEMS = ("function", "svm", "cash", "numbers")
@@ -51,8 +51,6 @@ TIMED = ("train_seconds", "optimizer_seconds", "versions", "machine", "finished_
 class Priced:
     """A function of a conditional space whose seconds are given, not measured, so that they can be repeated."""
 
-    judging = Judging()
-
     def __call__(self, trial, seeds):  # type: ignore[no-untyped-def]
         """Evaluate a trial."""
         numbers = [value for value in trial.config.values() if isinstance(value, int | float)]
@@ -79,9 +77,10 @@ def described(study: Study) -> list[object]:
     return parts
 
 
-def evaluator_of(problem: str, name: str) -> tuple[object, object]:
+def evaluator_of(problem: str, name: str) -> tuple[Any, Any]:
     """Return a space and its evaluator; whatever the method needs is kept or set aside."""
     method = METHODS[name]
+    keep: Any
     if problem == "function":
         return get_space("sklearn-cash").space, Priced()
     if problem == "svm":
@@ -97,7 +96,13 @@ def evaluator_of(problem: str, name: str) -> tuple[object, object]:
     rows = slice(0, 240)
     reshuffled = method.is_reshuffled
     return ready.space, TableEvaluator(
-        ready.build, X[rows], y[rows], cv=cv, keep=keep, reshuffled=reshuffled, selection_split=aside  # type: ignore[arg-type]
+        ready.build,
+        X[rows],
+        y[rows],
+        cv=cv,
+        keep=keep,
+        reshuffled=reshuffled,
+        selection_split=aside,
     )
 
 
@@ -112,7 +117,7 @@ def study_digest(job: tuple[str, str]) -> str:
     warnings.simplefilter("ignore")
     space, evaluator = evaluator_of(problem, name)
     study = Study(space, name, seed=7)
-    study.run(evaluator, n_trials=n_trials)  # type: ignore[arg-type]
+    study.run(evaluator, n_trials=n_trials)
     return f"{name:20} {problem:16} {study.history.n_finished:4} {study.history.n_failed:3}  {digest(described(study))}"
 
 
@@ -123,7 +128,7 @@ def auto_digest(name: str) -> str:
     parts: list[object] = []
     for refit in ("full", "folds", False):
         model = kind(n_trials=8, exclude=["mlp"], refit=refit, n_jobs=1, random_state=5).fit(X[::2], y[::2])
-        parts += described(model.study_) + [np.round(model.predict(X[1::2]), 9).tolist()]
+        parts += [*described(model.study_), np.round(model.predict(X[1::2]), 9).tolist()]
         parts += [(member.weight, member.trial, round(member.temperature, 9)) for member in model.members_]
     return f"{name:20} {'table':16} {8:4} {0:3}  {digest(parts)}"
 
@@ -135,16 +140,19 @@ def experiment_digest() -> str:
     with tempfile.TemporaryDirectory() as folder:
         plan, rows = Path(folder) / "digest.toml", Path(folder) / "rows.parquet"
         plan.write_text(EXPERIMENT)
-        program = [sys.executable, "-c", "from comitia.cli import main; main()"]
+        program = [sys.executable, "-c", "from comitia.cli.app import main; main()"]
         command = [*program, "bench", "run", str(plan), "--output", str(rows)]
         subprocess.run(command, check=True, capture_output=True)
-        found = [{k: v for k, v in row.items() if k not in TIMED} for row in pq.read_table(rows).to_pylist()]
-    found = sorted(sorted((k, round(v, 9) if isinstance(v, float) else v) for k, v in row.items()) for row in found)
-    return f"{'experiment':20} {'rows':16} {len(found):4} {0:3}  {digest(found)}"
+        found = pq.read_table(rows).to_pylist()
+    lines = sorted(
+        str(sorted((k, round(v, 9) if isinstance(v, float) else v) for k, v in row.items() if k not in TIMED))
+        for row in found
+    )
+    return f"{'experiment':20} {'rows':16} {len(lines):4} {0:3}  {digest(lines)}"
 
 
 def main() -> None:
-    chosen = sys.argv[1:] or [*METHODS, *AUTO]
+    chosen = sys.argv[1:] or [*METHODS, *AUTO, "experiment"]
     studies = [(name, problem) for name in chosen if name in METHODS for problem in PROBLEMS]
     with ProcessPoolExecutor(2) as pool:
         for line in pool.map(study_digest, studies):
@@ -152,7 +160,7 @@ def main() -> None:
                 print(line, flush=True)
         for line in pool.map(auto_digest, [name for name in chosen if name in AUTO]):
             print(line, flush=True)
-    if not sys.argv[1:]:
+    if "experiment" in chosen:
         print(experiment_digest())
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from comitia.bench import statistics as st
-from comitia.bench.results import Paired, Results
-from comitia.bench.rows import read_rows
+from comitia.bench.report import statistics as st
+from comitia.bench.report.results import Paired, Results
+from comitia.bench.rows.rows import read_rows
 
 Array = NDArray[np.float64]
 AT = (50, 100, 200)

@@ -17,14 +17,14 @@ import pandas as pd
 from sklearn.model_selection import StratifiedKFold
 
 from comitia import get_space
-from comitia.bench.plan import Split
-from comitia.bench.problems import FunctionProblem, find_problem
-from comitia.ensembles.calibration import temperature_of, tempered
-from comitia.ensembles.greedy import Greedy
-from comitia.ensembles.losses import BRIER, LOG_LOSS, SQUARED_MARGIN, ZERO_ONE
-from comitia.ensembles.predictor import of_most, probabilities_of
-from comitia.ensembles.votes import empty, make_rows
-from comitia.quiet import quiet
+from comitia.bench.plan.plan import Split
+from comitia.bench.problems.problems import FunctionProblem, find_problem
+from comitia.committees.ensemble import of_most, probabilities_of
+from comitia.committees.greedy import Greedy
+from comitia.committees.losses import BRIER, LOG_LOSS, SQUARED_MARGIN, ZERO_ONE
+from comitia.committees.tempering import temperature_of, tempered
+from comitia.committees.votes import empty, make_rows
+from comitia.evaluation.silence import quiet
 
 N_MODELS, N_DRAWN, N_DRAWS = 100, 50, 12
 FEW = Greedy(most_members=8)

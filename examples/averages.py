@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.model_selection import ShuffleSplit
 
 from comitia import Reshuffled, Study, TableEvaluator, get_space
-from comitia.bench.synthetic import chess
-from comitia.optimizers.uh_cmaes import averages
+from comitia.bench.problems.synthetic import chess
+from comitia.optimizers.cmaes.uncertainty import averages
 
 
 def main() -> None:

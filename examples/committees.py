@@ -16,13 +16,13 @@ from sklearn.model_selection import train_test_split
 from sklearn.svm import SVC
 
 from comitia import Study, TableEvaluator, get_space
-from comitia.committees import GreedyCommittee, validation_loss
-from comitia.ensembles import Ensemble
-from comitia.ensembles.eo import SlotRules, committee_of
-from comitia.ensembles.greedy import Greedy
-from comitia.ensembles.losses import C_BOUND, SQUARED_MARGIN
-from comitia.methods import slotted
-from comitia.scoring import ZeroOneLoss
+from comitia.committees import Ensemble
+from comitia.committees.greedy import Greedy
+from comitia.committees.losses import C_BOUND, SQUARED_MARGIN
+from comitia.committees.slots import SlotRules, committee_of
+from comitia.evaluation.scoring import ZeroOneLoss
+from comitia.methods.registry import slotted
+from comitia.selections.committees import GreedyCommittee, validation_loss
 
 N_TRIALS = int(sys.argv[1]) if len(sys.argv) > 1 else 50
 HAS_PICTURES = find_spec("matplotlib") is not None

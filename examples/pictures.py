@@ -15,7 +15,7 @@ from scipy.stats import uniform
 from comitia import FunctionEvaluator, Seeds, Space, Study
 from comitia.gp import Conditional, Laplace, SquaredExponential
 from comitia.gp.mondrian import Mondrian
-from comitia.optimizers.process import GaussianProcess
+from comitia.optimizers.bayes.gaussian_process import GaussianProcess
 
 
 def objective(x: Any) -> Any:

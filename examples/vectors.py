@@ -12,7 +12,7 @@ from sklearn.datasets import load_wine
 
 from comitia import Method, Study, TableEvaluator, get_space
 from comitia.optimizers import PBIL
-from comitia.optimizers.pbil import Course
+from comitia.optimizers.pbil.pbil import Course
 
 
 def searched(n_trials: int) -> Course:

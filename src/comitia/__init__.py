@@ -3,20 +3,20 @@
 Start with `Study` and `minimize`; `comitia.seams` shows how everything fits together on one page.
 """
 
+from comitia.auto.estimators import AutoClassifier, AutoRegressor, load
+from comitia.auto.search_cv import SearchCV
 from comitia.errors import ComitiaError, ComitiaWarning
-from comitia.estimators import AutoClassifier, AutoRegressor, load
-from comitia.evaluation import FunctionEvaluator, TableEvaluator
+from comitia.evaluation.resampling import Fixed, Reshuffled
+from comitia.evaluation.table import FunctionEvaluator, TableEvaluator
 from comitia.execution import Serial, Workers
 from comitia.history import History, Observation, Predictions, Trial
-from comitia.methods import METHODS, Method, get_method
+from comitia.learners import get_space
+from comitia.methods.registry import METHODS, Method, get_method
 from comitia.minimize import minimize
-from comitia.resampling import Fixed, Reshuffled
-from comitia.search_cv import SearchCV
 from comitia.seeds import Seeds
 from comitia.space import Config, Space
-from comitia.spaces import get_space
-from comitia.store import MemoryStore, SqliteStore
-from comitia.study import Study
+from comitia.study.store import MemoryStore, SqliteStore
+from comitia.study.study import Study
 
 __version__ = "0.1.0.dev0"
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from comitia.ensembles.agnostic import Bootstraps
-from comitia.ensembles.eo import SlotRules, committee_of
-from comitia.ensembles.losses import AverageLoss
+from comitia.arrays import Array, Indices
+from comitia.committees.bootstraps import Bootstraps
+from comitia.committees.losses import AverageLoss
+from comitia.committees.slots import SlotRules, committee_of
 from comitia.history import History
 from comitia.seeds import Seeds
 
@@ -21,7 +21,7 @@ class MeanLoss:
     moves = False
     compares_rows = False
 
-    def values(self, history: History, seeds: Seeds) -> NDArray[np.float64]:
+    def values(self, history: History, seeds: Seeds) -> Array:
         """See `Goal`.  # (n_finished,)."""
         if not history.n_failed and not history.n_pending:
             return history.losses  # as they are: a generation's ask must not read the whole history
@@ -50,11 +50,11 @@ class EnsembleLoss:
         self._rules = rules
         self.wants_probabilities = any(isinstance(loss, AverageLoss) for loss in (rules.loss, rules.refill))
 
-    def values(self, history: History, seeds: Seeds) -> NDArray[np.float64]:
+    def values(self, history: History, seeds: Seeds) -> Array:
         """See `Goal`.  # (n_finished,)."""
         return _for_all(history, *committee_of(history, self._rules).losses(history), seeds)
 
-    def first_values(self, history: History, n: int, seeds: Seeds) -> NDArray[np.float64]:
+    def first_values(self, history: History, n: int, seeds: Seeds) -> Array:
         """Return the values of the first n finished trials as they were before the others.  # (n,)."""
         return _for_all(history, *committee_of(history, self._rules).losses(history, n), seeds)[:n]
 
@@ -71,7 +71,7 @@ class BootstrapRisk:
     def __init__(self, bootstraps: Bootstraps = Bootstraps()) -> None:  # noqa: B008 - frozen
         self._bootstraps = bootstraps
 
-    def values(self, history: History, seeds: Seeds) -> NDArray[np.float64]:
+    def values(self, history: History, seeds: Seeds) -> Array:
         """See `Goal`.  # (n_finished,)."""
         pool = self._bootstraps.pool(history)
         risks = np.empty(0)
@@ -80,9 +80,7 @@ class BootstrapRisk:
         return _for_all(history, pool.numbers, risks, seeds)
 
 
-def _for_all(
-    history: History, numbers: NDArray[np.intp], losses: NDArray[np.float64], seeds: Seeds
-) -> NDArray[np.float64]:
+def _for_all(history: History, numbers: Indices, losses: Array, seeds: Seeds) -> Array:
     """Turn the losses of some trials into values of all that are finished."""
     if not len(numbers):
         return MeanLoss().values(history, seeds)

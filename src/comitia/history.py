@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeVar, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from comitia.arrays import Array, Indices, Mask
 from comitia.space import Config, Space
 
 Status = Literal["ok", "failed", "timeout", "memory", "crashed"]
@@ -101,17 +102,17 @@ class Observation:
 class Predictions:
     """What one trial's models said about rows they were not trained on."""
 
-    rows: NDArray[np.intp]
+    rows: Indices
     """Row indices in the user's table; a row appears once for each time it was judged.  # (n,)"""
-    folds: NDArray[np.intp]
+    folds: Indices
     """Running number of the split that each belongs to.  # (n,)"""
     values: NDArray[np.generic]
     """Class codes (n,), class probabilities (n, n_classes) or numbers (n,)."""
-    losses: NDArray[np.float64] | None = None
+    losses: Array | None = None
     """Loss of each row, where the loss is a mean over rows.  # (n,)"""
     selection: NDArray[np.generic] | None = None
     """What each fold's model said about the selection split.  # (n_models, n_selection, ...)"""
-    seconds: NDArray[np.float64] | None = None
+    seconds: Array | None = None
     """How long each split's answers took; NaN where nobody measured.  # (n_splits,)"""
 
     def to_bytes(self) -> bytes:
@@ -132,7 +133,7 @@ class Truth:
     """Class codes or numbers.  # (n_rows,)"""
     n_classes: int
     """0 for numbers."""
-    weights: NDArray[np.float64] | None = None
+    weights: Array | None = None
     """How much each row counts; all alike if None.  # (n_rows,)"""
 
     def to_bytes(self) -> bytes:
@@ -212,32 +213,32 @@ class History:
         return len(self._observations)
 
     @property
-    def X(self) -> NDArray[np.float64]:  # noqa: N802 - the name of the field
+    def X(self) -> Array:  # noqa: N802 - the name of the field
         """Coordinates of every trial, inactive ones as sampled.  # (n_trials, d)."""
         return _read_only(self._X[: len(self._trials)])
 
     @property
-    def losses(self) -> NDArray[np.float64]:
+    def losses(self) -> Array:
         """Mean loss of every trial, with that of the trials it continues; NaN if pending or failed.  # (n_trials,)."""
         return _read_only(self._losses[: len(self._trials)])
 
     @property
-    def selection_losses(self) -> NDArray[np.float64]:
+    def selection_losses(self) -> Array:
         """Mean loss on the selection split of every trial, for selections alone; NaN if it has none.  # (n_trials,)."""
         return _read_only(self._selection_losses[: len(self._trials)])
 
     @property
-    def is_finished(self) -> NDArray[np.bool_]:
+    def is_finished(self) -> Mask:
         """Which trials have a result, failed ones included.  # (n_trials,)."""
         return _read_only(self._is_finished[: len(self._trials)])
 
     @property
-    def is_superseded(self) -> NDArray[np.bool_]:
+    def is_superseded(self) -> Mask:
         """Which trials a later, successful one continues.  # (n_trials,)."""
         return _read_only(self._is_superseded[: len(self._trials)])
 
     @property
-    def finished(self) -> NDArray[np.intp]:
+    def finished(self) -> Indices:
         """Numbers of the trials with a result, ascending.  # (n_finished,)."""
         if not self._pending:
             return _read_only(self._numbers[: len(self._trials)])

@@ -7,11 +7,11 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
-from comitia.evaluation import FunctionEvaluator
-from comitia.methods import Method
+from comitia.evaluation.table import FunctionEvaluator
+from comitia.methods.registry import Method
 from comitia.seams import Store
 from comitia.space import Config
-from comitia.study import Callback, Study
+from comitia.study.study import Callback, Study
 
 
 def minimize(

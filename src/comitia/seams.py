@@ -12,25 +12,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
-import numpy as np
-from numpy.typing import NDArray
-
+from comitia.arrays import AnyArray, Array, Indices
 from comitia.history import History, Observation, Predictions, Trial
 from comitia.seeds import Seeds
 from comitia.space import Config
 
-Split = tuple[NDArray[np.intp], NDArray[np.intp]]
+Split = tuple[Indices, Indices]
 """Row indices to train on and to judge on."""
-Decode = Callable[[NDArray[np.float64]], list[Config]]
+Decode = Callable[[Array], list[Config]]
 
 
 @dataclass(frozen=True)
 class Ask:
     """One point that an optimizer wants to know more about."""
 
-    x: NDArray[np.float64]
+    x: Array
     """Coordinates.  # (d,)"""
     repeats: int = 1
     """How many fresh resamplings to average (UH-CMA-ES)."""
@@ -64,9 +62,7 @@ class Resampling(Protocol):
     def is_reshuffled(self) -> bool:
         """Whether every trial gets its own splits."""
 
-    def splits(
-        self, y: NDArray[Any], groups: NDArray[Any] | None, number: int, repeat: int, seeds: Seeds
-    ) -> Sequence[Split]:
+    def splits(self, y: AnyArray, groups: AnyArray | None, number: int, repeat: int, seeds: Seeds) -> Sequence[Split]:
         """Return the splits of one repeat of trial `number`: a function of its arguments alone."""
 
 
@@ -81,7 +77,7 @@ class Goal(Protocol):
     def compares_rows(self) -> bool:
         """Whether trials are compared row by row, so that all must be judged on the same ones."""
 
-    def values(self, history: History, seeds: Seeds) -> NDArray[np.float64]:
+    def values(self, history: History, seeds: Seeds) -> Array:
         """Return one finite number for every finished trial, failed ones included, in the order of numbers."""
 
 
@@ -92,7 +88,7 @@ class Optimizer(Protocol):
     def needs_generations(self) -> bool:
         """Whether it works by generations, so that the values of old trials must stay put."""
 
-    def ask(self, history: History, values: NDArray[np.float64], n: int, seeds: Seeds) -> Sequence[Ask]:
+    def ask(self, history: History, values: Array, n: int, seeds: Seeds) -> Sequence[Ask]:
         """Return at most `n` points; none means "wait for results", or, if none is pending, "nothing is left".
 
         One that works by generations returns at most what is left of the present one; a study asks it for all of that

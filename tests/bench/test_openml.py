@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from comitia.bench.openml import CACHE_VARIABLE, SERVER_VARIABLE
-from comitia.bench.problems import FixedTable, find_problem
+from comitia.bench.problems.openml import CACHE_VARIABLE, SERVER_VARIABLE
+from comitia.bench.problems.problems import FixedTable, find_problem
 from comitia.errors import ExperimentError
 
 ARFF = b"""% a comment
@@ -70,7 +70,7 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Server]:
     made = Server()
     monkeypatch.setenv(SERVER_VARIABLE, made.address)
     monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
-    from comitia.bench import problems
+    from comitia.bench.problems import problems
 
     problems._find.cache_clear()
     yield made
@@ -79,7 +79,7 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Server]:
 
 
 def test_a_dataset_is_fetched_once_and_read_from_the_cache_then(server: Server, tmp_path: Path) -> None:
-    from comitia.bench import problems
+    from comitia.bench.problems import problems
 
     problem = find_problem("openml:7")
     assert isinstance(problem, FixedTable)
@@ -101,7 +101,7 @@ def test_a_wrong_checksum_is_refused_and_not_kept(server: Server, tmp_path: Path
 
 
 def test_a_file_that_was_damaged_in_the_cache_is_noticed(server: Server, tmp_path: Path) -> None:
-    from comitia.bench import problems
+    from comitia.bench.problems import problems
 
     find_problem("openml:7")
     problems._find.cache_clear()

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from comitia.bench.contestants import PLANNED_SPACES, missing_of
 from comitia.bench.peers.registry import PEERS
-from comitia.bench.plan import make_experiment, read_experiment
+from comitia.bench.plan.contestants import PLANNED_SPACES, missing_of
+from comitia.bench.plan.plan import make_experiment, read_experiment
 from comitia.errors import ComitiaError, ExperimentError, UnknownName
-from comitia.spaces import SPACES
+from comitia.learners import SPACES
 
 EXPERIMENTS = sorted((Path(__file__).parents[2] / "experiments").glob("*.toml"))
 GOOD: dict[str, Any] = {

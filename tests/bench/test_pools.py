@@ -7,18 +7,18 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from comitia.bench.arenas import make_arena
-from comitia.bench.plan import Cell, make_experiment
-from comitia.bench.pools import Pool, distances_to, make_pool, read_pool
-from comitia.bench.problems import find_problem
-from comitia.bench.run import Job, run_cell
+from comitia.bench.cells.arenas import make_arena
+from comitia.bench.cells.run import Job, run_cell
+from comitia.bench.plan.plan import Cell, make_experiment
+from comitia.bench.problems.problems import find_problem
+from comitia.bench.problems.tabulated import Pool, distances_to, make_pool, read_pool
 from comitia.errors import ExperimentError
 from comitia.goals import MeanLoss
-from comitia.methods import Method, get_method
+from comitia.methods.registry import Method, get_method
 from comitia.optimizers import RandomSearch
 from comitia.seams import Member
 from comitia.seeds import Seeds
-from comitia.study import Study
+from comitia.study.study import Study
 
 N = 25
 
@@ -107,7 +107,7 @@ def test_what_is_proposed_moves_to_the_nearest_of_its_branch(pool: Pool) -> None
 
 
 def test_methods_that_draw_their_own_splits_are_refused(pool: Pool) -> None:
-    from comitia.bench.pools import PoolArena
+    from comitia.bench.problems.tabulated import PoolArena
 
     reshuffled = Method("own-r", RandomSearch, "x", goal=MeanLoss(), is_reshuffled=True)
     with pytest.raises(ExperimentError, match="splits of its own"):

@@ -5,13 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from comitia.bench.black_boxes import conditional, make_black_box
-from comitia.bench.plan import Split
-from comitia.bench.problems import FixedTable, FunctionProblem, check_problem, find_problem, task_of_problem
-from comitia.bench.splits import Capped, capped_rows, make_validation
-from comitia.bench.synthetic import chess, sparse
+from comitia.bench.plan.plan import Split
+from comitia.bench.plan.splits import Capped, capped_rows, make_validation
+from comitia.bench.problems.black_boxes import conditional, make_black_box
+from comitia.bench.problems.problems import FixedTable, FunctionProblem, check_problem, find_problem, task_of_problem
+from comitia.bench.problems.synthetic import chess, sparse
 from comitia.errors import ComitiaError, ExperimentError, UnknownName
-from comitia.resampling import make_resampling
+from comitia.evaluation.resampling import make_resampling
 from comitia.seeds import Seeds
 from comitia.space import Config
 from tests.bench.tables_folder import make_folder

@@ -12,13 +12,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from comitia.bench import tables as tb
-from comitia.bench.page import remarks_of, write_report
-from comitia.bench.plan import TABLES, Cell
-from comitia.bench.results import Results
-from comitia.bench.rows import COLUMNS, KEY, RowsFile
-from comitia.bench.tables import LAYOUTS, Table, Text, make_tables
-from comitia.bench.writers import WRITERS, latex, markdown
+from comitia.bench.plan.plan import TABLES, Cell
+from comitia.bench.report import layouts as tb
+from comitia.bench.report.layouts import LAYOUTS, Table, Text, make_tables
+from comitia.bench.report.page import remarks_of, write_report
+from comitia.bench.report.results import Results
+from comitia.bench.report.writers import WRITERS, latex, markdown
+from comitia.bench.rows.rows import COLUMNS, KEY, RowsFile
 from tests.bench.printed_tables import C_TABLE_I
 
 PROTOCOL: dict[str, Any] = {
@@ -262,7 +262,7 @@ def test_one_method_alone_still_makes_a_report(tmp_path: Path) -> None:
 
 def test_the_command_line_runs_pools_and_reports(tmp_path: Path) -> None:
     def comitia(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "comitia.cli", "bench", *arguments]
+        command = [sys.executable, "-m", "comitia.cli.app", "bench", *arguments]
         environment = {**os.environ, "COMITIA_PEERS": str(tmp_path)}  # where no other tool is installed
         return subprocess.run(
             command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=120

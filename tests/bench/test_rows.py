@@ -12,8 +12,8 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from comitia.bench.plan import Cell
-from comitia.bench.rows import COLUMNS, RowsFile, journal_of, merge_rows, read_rows
+from comitia.bench.plan.plan import Cell
+from comitia.bench.rows.rows import COLUMNS, RowsFile, journal_of, merge_rows, read_rows
 from comitia.errors import ExperimentError
 
 PROTOCOL = {"name": "e", "title": "t", "budget": {"n_trials": 3}}
@@ -132,7 +132,7 @@ def test_a_journal_that_was_merged_but_not_emptied_doubles_nothing(tmp_path: Pat
 
 
 def test_a_merge_while_rows_are_read_hides_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from comitia.bench import rows as module
+    from comitia.bench.rows import rows as module
 
     path = tmp_path / "rows.parquet"
     with RowsFile(path, PROTOCOL) as file:
@@ -280,7 +280,7 @@ def test_what_another_machine_plans_is_not_forgotten(tmp_path: Path) -> None:
 
 
 def test_a_merge_there_while_cells_are_taken_hides_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from comitia.bench import rows as module
+    from comitia.bench.rows import rows as module
 
     here, there = (tmp_path / f"{name}.parquet" for name in ("here", "there"))
     with RowsFile(here, PROTOCOL) as file, RowsFile(there, PROTOCOL) as running:

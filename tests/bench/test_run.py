@@ -15,13 +15,13 @@ import pandas as pd
 import pytest
 
 from comitia import METHODS, Config, Space, TableEvaluator, get_space
-from comitia.bench.arenas import learner_of, make_arena
-from comitia.bench.plan import Cell, make_experiment
-from comitia.bench.problems import find_problem
-from comitia.bench.rows import read_rows
-from comitia.bench.run import Job, run_cell, run_experiment
+from comitia.bench.cells.arenas import learner_of, make_arena
+from comitia.bench.cells.run import Job, run_cell, run_experiment
+from comitia.bench.plan.plan import Cell, make_experiment
+from comitia.bench.problems.problems import find_problem
+from comitia.bench.rows.rows import read_rows
 from comitia.errors import ExperimentError
-from comitia.spaces.ensembles import BASES, ENSEMBLES
+from comitia.learners.ensembles import BASES, ENSEMBLES
 from tests.bench.tables_folder import make_folder
 
 BASE: dict[str, Any] = {
@@ -172,7 +172,7 @@ def test_a_number_missing_only_among_the_test_rows_is_filled_in(folder: Path, tm
 
 
 def test_a_selection_that_fails_costs_a_test_not_the_cell(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from comitia.selection import Argmin
+    from comitia.selections.single import Argmin
 
     def members(self: Any, history: Any, seeds: Any) -> Any:
         raise np.linalg.LinAlgError("not positive definite")
@@ -302,7 +302,7 @@ cv = 0.3
 
 def begin(folder: Path, place: Path, jobs: int, content: str = TOML) -> subprocess.Popen[bytes]:
     (place / "e.toml").write_text(content)
-    command = [sys.executable, "-m", "comitia.cli", "bench", "run", "e.toml", "--jobs", str(jobs), "-q"]
+    command = [sys.executable, "-m", "comitia.cli.app", "bench", "run", "e.toml", "--jobs", str(jobs), "-q"]
     env = {**os.environ, "COMITIA_DATA": str(folder)}
     return subprocess.Popen(command, cwd=place, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
@@ -359,8 +359,8 @@ def test_an_interrupt_keeps_what_is_finished(folder: Path, tmp_path: Path) -> No
 
 
 def test_a_report_before_anything_finished_says_so(tmp_path: Path) -> None:
-    from comitia.bench.page import write_report
-    from comitia.bench.rows import RowsFile
+    from comitia.bench.report.page import write_report
+    from comitia.bench.rows.rows import RowsFile
 
     with RowsFile(tmp_path / "rows.parquet", make_experiment(BASE, "e").protocol()):
         pass

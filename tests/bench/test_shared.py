@@ -12,9 +12,9 @@ from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
 
 from comitia import Config, Observation, Predictions, Seeds, Study, TableEvaluator, Trial
-from comitia.bench.plan import make_experiment
-from comitia.bench.run import Job, Trace, run_cell
-from comitia.bench.shared import LEAST_BYTES, Memory, SharedEvaluator
+from comitia.bench.cells.run import Job, Trace, run_cell
+from comitia.bench.cells.shared import LEAST_BYTES, Memory, SharedEvaluator
+from comitia.bench.plan.plan import make_experiment
 from tests.bench.tables_folder import make_folder
 
 BASE: dict[str, Any] = {
@@ -91,7 +91,7 @@ def test_a_cell_knows_what_it_shared(folder: Path, monkeypatch: pytest.MonkeyPat
         traces.append(Trace(*args))
         return traces[-1]
 
-    monkeypatch.setattr("comitia.bench.run.Trace", noted)
+    monkeypatch.setattr("comitia.bench.cells.run.Trace", noted)
     memory = Memory()
     for _ in range(2):
         rows_of(folder, "rs", memory)

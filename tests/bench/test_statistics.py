@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats as scipy_stats
 from sklearn.metrics import precision_score, recall_score
 
-from comitia.bench import statistics
+from comitia.bench.report import statistics
 from comitia.errors import ChoiceError
 from tests.bench import printed_tables as printed
 

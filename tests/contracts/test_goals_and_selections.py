@@ -6,7 +6,7 @@ import pytest
 from comitia import METHODS, Config, History, Observation, Predictions, Seeds, Space, Trial
 from comitia.errors import NothingFound
 from comitia.history import Truth
-from comitia.methods import Method
+from comitia.methods.registry import Method
 
 SEEDS = Seeds(0)
 SPACE = Space({"a": list(range(10))})

@@ -10,10 +10,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import erfcx, log_ndtr, ndtr
 
-Array = NDArray[np.float64]
+from comitia.arrays import Array
 
 LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 TINY = 1e-300

@@ -23,14 +23,12 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from comitia.gp.kernels import Labels, Mask
+from comitia.arrays import Array, Indices, Mask
+from comitia.gp.kernels import Labels
 from comitia.gp.linalg import JITTER, backward, cholesky, forward, precision
 from comitia.gp.theta import AMPLITUDE, MEAN_VARIANCE, N_GLOBAL, NOISE, OFFSET, Form
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 MOST_ENTRIES = 131_072
 """Entries of covariances that are held at once: more theta than fit are taken in turns. A megabyte stays in the cache
 and in the program; larger arrays are given back to the system and asked for anew each time, which doubles the time of

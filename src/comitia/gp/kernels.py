@@ -18,8 +18,8 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from comitia.arrays import Array, Mask
+
 Labels = NDArray[np.int64]
 
 

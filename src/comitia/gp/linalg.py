@@ -6,10 +6,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-Array = NDArray[np.float64]
+from comitia.arrays import Array
 
 JITTER = 1e-8
 """What is added to the diagonal, relative to the amplitude: rounding must not make a covariance indefinite."""

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from comitia.arrays import Array
 from comitia.gp.kernels import Kernel
 from comitia.gp.linalg import JITTER, backward, cholesky, forward
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,9 +14,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from comitia.gp.kernels import Mask
+from comitia.arrays import Array, Mask
 
-Array = NDArray[np.float64]
 Words = NDArray[np.uint64]
 
 TINY = 1e-300

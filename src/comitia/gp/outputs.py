@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from comitia.arrays import Array
 
 FLAT = 1e-12
 """Observations whose spread is below this fraction of their size are taken to be all the same."""

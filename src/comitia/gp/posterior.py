@@ -15,14 +15,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from comitia.arrays import Array, Indices
 from comitia.gp.blocks import Block, Blocks
 from comitia.gp.kernels import Labels, distances
 from comitia.gp.linalg import JITTER, backward, cholesky, forward, inverse_factor
 from comitia.gp.theta import MEAN_VARIANCE, Form
 
-Array = NDArray[np.float64]
 MOST_ENTRIES = 4_000_000
 """Entries of covariances that are held at once: more points or theta than fit are taken in turns."""
 JITTER_GROWTH = 10.0
@@ -137,7 +136,7 @@ class Posterior:
             rest[rows] -= k @ factor.u[sample]
         return np.asarray(C + np.outer(rest, rest) / self.p[sample])
 
-    def _by_branch(self, X: Array, labels: Labels) -> Iterator[tuple[int, NDArray[np.intp]]]:
+    def _by_branch(self, X: Array, labels: Labels) -> Iterator[tuple[int, Indices]]:
         """Yield known branches and the rows that lie in each, so many at a time as fit into memory."""
         for label in np.unique(labels).tolist():
             if label in self.factors:
@@ -146,7 +145,7 @@ class Posterior:
                 for first in range(0, len(rows), at_once):
                     yield label, rows[first : first + at_once]
 
-    def _cross(self, factor: Factor, X: Array) -> tuple[Array, Array, NDArray[np.intp]]:
+    def _cross(self, factor: Factor, X: Array) -> tuple[Array, Array, Indices]:
         """Return covariances of rows with a block's points, scaled distances, and the dimensions that vary."""
         low = np.minimum(factor.X.min(axis=0), X.min(axis=0))
         high = np.maximum(factor.X.max(axis=0), X.max(axis=0))

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from comitia.arrays import Array, Indices
 from comitia.gp.theta import AMPLITUDE, N_GLOBAL, NOISE, OFFSET
-
-Array = NDArray[np.float64]
 
 
 class Density(Protocol):
@@ -80,7 +78,7 @@ class Priors:
     length: LogNormal = LogNormal()
     dimensional: bool = False
 
-    def lengths(self, n_shared: NDArray[np.intp]) -> list[LogNormal]:
+    def lengths(self, n_shared: Indices) -> list[LogNormal]:
         """Return the prior of each length scale; `n_shared` is the number of dimensions of its branch."""
         if not self.dimensional:
             return [self.length] * len(n_shared)
@@ -99,7 +97,7 @@ to be flat after a few equal values, and left for good."""
 class JointPrior:
     """The prior of the whole of theta."""
 
-    def __init__(self, priors: Priors, n_shared: NDArray[np.intp]) -> None:
+    def __init__(self, priors: Priors, n_shared: Indices) -> None:
         lengths = priors.lengths(n_shared)
         self.start = np.empty(N_GLOBAL + len(lengths))
         self.start[AMPLITUDE], self.start[NOISE] = priors.amplitude.start, priors.noise.start

@@ -16,14 +16,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from comitia.arrays import Array, Indices
 from comitia.gp.blocks import Blocks
 from comitia.gp.priors import JointPrior
 from comitia.gp.tuning import Gaussian
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 MOST_SHRINKS = 25
 """Shrinks of a bracket before a chain stays where it is: the bracket is then below 1e-6 of a turn."""
 

@@ -10,11 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from comitia.gp.kernels import ARD, Mask, Matern52
-
-Array = NDArray[np.float64]
+from comitia.arrays import Array, Indices, Mask
+from comitia.gp.kernels import ARD, Matern52
 
 AMPLITUDE, NOISE, OFFSET, N_GLOBAL = 0, 1, 2, 3
 MEAN_VARIANCE = 1.0
@@ -37,7 +35,7 @@ class Form:
         return N_GLOBAL + len(self.is_categorical)
 
     @property
-    def free(self) -> NDArray[np.intp]:
+    def free(self) -> Indices:
         """Positions of theta that are not fixed."""
         fixed = () if self.has_offsets else (OFFSET,)
         return np.array([j for j in range(self.n_theta) if j not in fixed])

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from comitia.arrays import Array
 from comitia.gp.blocks import Blocks
 from comitia.gp.priors import JointPrior
 from comitia.gp.theta import MOST, N_GLOBAL, NOISE
-
-Array = NDArray[np.float64]
 
 MOST_ITERATIONS = 40
 LEAST_NOISE = np.log(1e-4)

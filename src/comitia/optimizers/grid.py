@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from comitia.arrays import Array, Indices
 from comitia.errors import ChoiceError
 from comitia.history import History
 from comitia.seams import Ask
@@ -34,13 +34,13 @@ class Grid:
             raise ChoiceError(f"The 'levels' parameter of Grid must be an int >= 1. Got {levels} instead.")
         self._space = space
         self._points = space.grid(levels)
-        self._order: tuple[int, NDArray[np.intp]] = (-1, np.empty(0, dtype=np.intp))
+        self._order: tuple[int, Indices] = (-1, np.empty(0, dtype=np.intp))
         self._known: tuple[int, History | None] = (
             0,
             None,
         )  # cache: so many points of the order were asked in that history
 
-    def ask(self, history: History, values: NDArray[np.float64], n: int, seeds: Seeds) -> Sequence[Ask]:
+    def ask(self, history: History, values: Array, n: int, seeds: Seeds) -> Sequence[Ask]:
         """See `Optimizer`. Points that were enqueued by hand are not asked again."""
         if self._order[0] != seeds.seed:
             self._order = (seeds.seed, seeds("grid").permutation(len(self._points)))

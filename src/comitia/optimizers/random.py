@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from comitia.arrays import Array
 from comitia.history import History
 from comitia.optimizers.unseen import Unseen
 from comitia.seams import Ask
@@ -22,7 +22,7 @@ class RandomSearch:
     def __init__(self, space: Space) -> None:
         self._space = space
 
-    def ask(self, history: History, values: NDArray[np.float64], n: int, seeds: Seeds) -> Sequence[Ask]:
+    def ask(self, history: History, values: Array, n: int, seeds: Seeds) -> Sequence[Ask]:
         """See `Optimizer`."""
         numbers = range(len(history), len(history) + n)
         if not self._space.is_finite and not self._space.forbids:  # every draw is good: all at once
@@ -39,6 +39,6 @@ class RandomSearch:
             found.append(Ask(x))
         return found
 
-    def _draws(self, rng: np.random.Generator) -> Iterator[NDArray[np.float64]]:
+    def _draws(self, rng: np.random.Generator) -> Iterator[Array]:
         while True:
             yield self._space.sample(1, rng)[0]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from comitia.arrays import Array
 from comitia.errors import SpaceError
 from comitia.history import History
 from comitia.optimizers.unseen import Unseen
@@ -14,7 +14,6 @@ from comitia.seams import Ask
 from comitia.seeds import Seeds
 from comitia.space import Space
 
-Array = NDArray[np.float64]
 MOST_POWER = 20
 
 
@@ -27,7 +26,7 @@ class Sobol:
         self._space = space
         self._points: tuple[int, Array] = (-1, np.empty((0, len(space))))  # cache: seed, points from the start
 
-    def ask(self, history: History, values: NDArray[np.float64], n: int, seeds: Seeds) -> Sequence[Ask]:
+    def ask(self, history: History, values: Array, n: int, seeds: Seeds) -> Sequence[Ask]:
         """See `Optimizer`."""
         numbers = range(len(history), len(history) + n)
         if not self._space.is_finite:

@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Callable, Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from comitia.arrays import Array
 from comitia.history import History
 from comitia.space import Config, Space
 
@@ -33,7 +33,7 @@ class Unseen:
         everything = self._space.all
         return everything is not None and self._history.n_configs + len(self._new) >= len(everything)
 
-    def best(self, ranked: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    def best(self, ranked: Array) -> Array | None:
         """Return the first new row of a ranking, however many before it are known; None if all are."""
         for start in range(0, len(ranked), CHUNK):
             rows = ranked[start : start + CHUNK]
@@ -43,9 +43,7 @@ class Unseen:
                     return np.asarray(x)
         return None
 
-    def first(
-        self, candidates: Iterable[NDArray[np.float64]], rng: Callable[[], np.random.Generator]
-    ) -> NDArray[np.float64] | None:
+    def first(self, candidates: Iterable[Array], rng: Callable[[], np.random.Generator]) -> Array | None:
         """Return the first new candidate, else any new point of the space, else None if there is none.
 
         `rng` makes the generator that picks from the rest of the space; only called if needed.
@@ -61,11 +59,11 @@ class Unseen:
             return None
         for index in rng().permutation(len(everything)):
             if self._add(everything[index]):
-                found: NDArray[np.float64] = everything[index]
+                found: Array = everything[index]
                 return found
         return None
 
-    def _add(self, x: NDArray[np.float64]) -> bool:
+    def _add(self, x: Array) -> bool:
         [config] = self._space.decode(x[None])
         if not self._is_new(config):
             return False

@@ -14,10 +14,10 @@ import ConfigSpace as CS
 import numpy as np
 from numpy.typing import NDArray
 
+from comitia.arrays import Array, Mask
 from comitia.errors import SpaceError
-from comitia.space.hyperparameters import Array, Hyperparameter
+from comitia.space.hyperparameters import Hyperparameter
 
-Mask = NDArray[np.bool_]
 Compare = Callable[[Any, Any], Any]
 
 

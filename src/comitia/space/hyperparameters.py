@@ -17,11 +17,9 @@ from typing import Any, Protocol
 
 import ConfigSpace as CS
 import numpy as np
-from numpy.typing import NDArray
 
+from comitia.arrays import Array
 from comitia.errors import SpaceError
-
-Array = NDArray[np.float64]
 
 SIGNIFICANT_DIGITS = 10
 TAIL = 1e-9

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from comitia.space.conditions import Mask
-from comitia.space.hyperparameters import Array, Hyperparameter
+from comitia.arrays import Array, Indices, Mask
+from comitia.space.hyperparameters import Hyperparameter
 
 
-def one_exchange(
-    X: Array, active: Mask, columns: Sequence[Hyperparameter], step: float
-) -> tuple[Array, NDArray[np.intp]]:
+def one_exchange(X: Array, active: Mask, columns: Sequence[Hyperparameter], step: float) -> tuple[Array, Indices]:
     """Change one active hyperparameter of each row in every way that its kind allows.
 
     A real takes a step either way, an integer and an ordinal go to the next value either way, a categorical to

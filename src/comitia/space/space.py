@@ -16,10 +16,10 @@ import ConfigSpace as CS
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from comitia.arrays import Array, Indices, Mask
 from comitia.errors import SpaceError, UnknownName
 from comitia.space.conditions import (
     Branches,
-    Mask,
     activity,
     columns_of,
     compile_condition,
@@ -28,7 +28,7 @@ from comitia.space.conditions import (
 )
 from comitia.space.config import Config
 from comitia.space.dicts import configspace_from_dict, configspace_from_json, json_dict
-from comitia.space.hyperparameters import STEP, Array, Real, Reals, compile_hyperparameter
+from comitia.space.hyperparameters import STEP, Real, Reals, compile_hyperparameter
 from comitia.space.neighbours import one_exchange
 
 MOST_GRID_POINTS = 1_000_000
@@ -112,7 +112,7 @@ class Space:
         return all(math.isfinite(column.size) for column in self.columns)
 
     @property
-    def is_categorical(self) -> NDArray[np.bool_]:
+    def is_categorical(self) -> Mask:
         """Which columns have values without an order.  # (d,)."""
         return np.array([column.is_categorical for column in self.columns])
 
@@ -261,7 +261,7 @@ class Space:
         numbers = self._numbers(X)
         return self._branches(numbers, activity(numbers, self._order, self._rules))
 
-    def neighbours(self, X: ArrayLike, *, step: float = STEP) -> tuple[Array, NDArray[np.intp]]:
+    def neighbours(self, X: ArrayLike, *, step: float = STEP) -> tuple[Array, Indices]:
         """Return the allowed one-exchange neighbours of each row and the row each belongs to (T eq. 5.8)."""
         X = self._rows(X)
         found, origin = one_exchange(X, self.active(X), self.columns, step)

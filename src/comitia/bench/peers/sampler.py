@@ -11,15 +11,15 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from comitia.arrays import Array
 from comitia.bench.peers.environments import python_of
 from comitia.bench.peers.process import PeerProcess
 from comitia.bench.peers.registry import Peer, get_peer
 from comitia.bench.peers.wire import Wire, describe, from_wire, to_wire
 from comitia.errors import ChoiceError, PeerError, SpaceError, UnknownName
 from comitia.history import History, Observation
-from comitia.methods import Method
+from comitia.methods.registry import Method
 from comitia.seams import Ask
 from comitia.seeds import Seeds
 from comitia.space import Space
@@ -69,7 +69,7 @@ class PeerOptimizer:
         self.seconds: list[float] = []
         """What each call of `ask` took inside the tool, telling included."""
 
-    def ask(self, history: History, values: NDArray[np.float64], n: int, seeds: Seeds) -> Sequence[Ask]:
+    def ask(self, history: History, values: Array, n: int, seeds: Seeds) -> Sequence[Ask]:
         """See `Optimizer`. Failed trials are told as failures: each tool has its own way with them."""
         process = self._started(history, seeds)
         new = [int(number) for number in history.finished if int(number) not in self._told]
@@ -110,7 +110,7 @@ class PeerOptimizer:
             self._process.exchange(hello)
         return self._process
 
-    def _checked(self, answer: dict[str, Any], n: int) -> NDArray[np.float64]:
+    def _checked(self, answer: dict[str, Any], n: int) -> Array:
         configs = answer.get("configs")
         if not isinstance(configs, list) or len(configs) > n or not all(isinstance(c, dict) for c in configs):
             self.close()

@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
+from comitia.arrays import AnyArray, Array
 from comitia.errors import ChoiceError, NothingFound
-from comitia.evaluation import Build
-from comitia.quiet import quiet
-from comitia.resampling import Fixed, make_splitter
-from comitia.scoring import Scorer, make_loss
+from comitia.evaluation.resampling import Fixed, make_splitter
+from comitia.evaluation.scoring import Scorer, make_loss
+from comitia.evaluation.silence import quiet
+from comitia.evaluation.table import Build
+from comitia.learners.recipe import LearnerSpace
 from comitia.seeds import Seeds
 from comitia.space import Config
-from comitia.spaces.learners import LearnerSpace
 
 FACTOR = 3
 N_ROUNDS = 3
@@ -161,7 +161,7 @@ class Score:
     """A loss of ours as a scorer of scikit-learn's."""
 
     loss: Any
-    classes: NDArray[Any] | None
+    classes: AnyArray | None
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:
         """Return minus the mean loss; greater is better."""
@@ -191,7 +191,7 @@ class ConfigLearner(BaseEstimator):  # type: ignore[misc]
         self.model_ = self.build(self.config.config, self.random_state).fit(X, y)
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> AnyArray:
         """Predict."""
         return np.asarray(self.model_.predict(X))
 
@@ -200,17 +200,17 @@ class ConfigClassifier(ClassifierMixin, ConfigLearner):  # type: ignore[misc]
     """The same for classes."""
 
     @property
-    def classes_(self) -> NDArray[Any]:
+    def classes_(self) -> AnyArray:
         """Sorted classes."""
         return np.asarray(self.model_.classes_)
 
     @available_if(lambda self: hasattr(self.model_, "predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Array:
         """Predict probabilities."""
         return np.asarray(self.model_.predict_proba(X))
 
     @available_if(lambda self: hasattr(self.model_, "decision_function"))  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: Any) -> Array:
         """Return the decision function."""
         return np.asarray(self.model_.decision_function(X))
 

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from comitia.arrays import AnyArray, Array
 from comitia.bench.peers.environments import python_of, tail
 from comitia.bench.peers.process import environment_variables, kill_group
 from comitia.bench.peers.registry import Peer, get_peer
 from comitia.errors import ChoiceError, PeerError, TableError, UnknownName
-from comitia.scoring import Task
+from comitia.evaluation.scoring import Task
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,11 +49,11 @@ MODELS = "models"
 class SystemAnswer:
     """What a system predicted for the rows of the test table."""
 
-    predictions: NDArray[Any]
+    predictions: AnyArray
     """Classes or numbers.  # (n_test,)"""
-    probabilities: NDArray[np.float64] | None
+    probabilities: Array | None
     """In the order of `classes`.  # (n_test, n_classes)"""
-    classes: NDArray[Any] | None
+    classes: AnyArray | None
     """The sorted classes of the training table; None for numbers."""
     seconds: float
     """For fitting and predicting, without starting and reading."""
@@ -175,7 +176,7 @@ def _run(peer: Peer, python: str, folder: Path, n_jobs: int, timeout_seconds: fl
         )
 
 
-def _read(peer: Peer, folder: Path, classes: NDArray[Any] | None, n_test: int) -> SystemAnswer:
+def _read(peer: Peer, folder: Path, classes: AnyArray | None, n_test: int) -> SystemAnswer:
     import pandas as pd
 
     answer = json.loads((folder / "answer.json").read_text())
@@ -193,7 +194,7 @@ def _read(peer: Peer, folder: Path, classes: NDArray[Any] | None, n_test: int) -
     )
 
 
-def _coded(y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def _coded(y: Any) -> tuple[AnyArray, NDArray[np.int64]]:
     """Return the classes and their numbers: every tool takes whole numbers from 0 for classes."""
     classes, codes = np.unique(np.asarray(y), return_inverse=True)
     if len(classes) < 2:
@@ -201,7 +202,7 @@ def _coded(y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
     return classes, codes.astype(np.int64)
 
 
-def _write(folder: Path, X_train: Any, y: NDArray[Any], X_test: Any) -> None:
+def _write(folder: Path, X_train: Any, y: AnyArray, X_test: Any) -> None:
     import pandas as pd
 
     _frame(X_train).to_parquet(folder / "X_train.parquet", index=False)

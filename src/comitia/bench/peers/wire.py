@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from comitia.arrays import Array
 from comitia.errors import SpaceError
 from comitia.space import Space
 from comitia.space.conditions import (
@@ -24,7 +25,7 @@ from comitia.space.conditions import (
     compile_forbidden,
     in_order_of_dependence,
 )
-from comitia.space.hyperparameters import Array, Choice, Hyperparameter, Integer, Real
+from comitia.space.hyperparameters import Choice, Hyperparameter, Integer, Real
 
 Wire = dict[str, float | int]
 TOLERANCE = 1e-9

@@ -1,0 +1,57 @@
+"""Short names for the types that travel through comitia: arrays, tables, and what learners are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from scipy import sparse
+
+Array: TypeAlias = NDArray[np.float64]
+Indices: TypeAlias = NDArray[np.intp]
+"""Positions of rows, columns or trials."""
+Mask: TypeAlias = NDArray[np.bool_]
+AnyArray: TypeAlias = NDArray[Any]
+"""An array of any type: classes, numbers, groups."""
+Table: TypeAlias = "AnyArray | sparse.spmatrix | pd.DataFrame"
+"""What learners are fitted on, one row per example."""
+Json: TypeAlias = dict[str, Any]
+"""What a JSON or TOML file holds."""
+
+
+@runtime_checkable
+class Estimator(Protocol):
+    """A scikit-learn estimator, or anything that is called in the same way."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Learn from a table and its target; return itself."""
+
+    def predict(self, X: Any) -> Any:
+        """Return one class or number per row."""
+
+
+@runtime_checkable
+class HasClasses(Protocol):
+    """A fitted classifier that says which classes it knows."""
+
+    classes_: AnyArray
+
+
+@runtime_checkable
+class HasProbabilities(Protocol):
+    """A classifier with class probabilities, in the order of its `classes_`."""
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return one row of probabilities per row of the table."""
+
+
+@runtime_checkable
+class HasMargins(Protocol):
+    """A classifier with margins, greater for classes that are more likely."""
+
+    def decision_function(self, X: Any) -> Any:
+        """Return one margin per row, or one per row and class."""

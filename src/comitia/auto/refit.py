@@ -1,0 +1,214 @@
+"""What is fitted again at the end, and how the search leaves time for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from comitia.arrays import Indices
+from comitia.errors import NothingFound
+from comitia.evaluation.silence import quiet
+from comitia.evaluation.table import TableEvaluator, fit_parameters, seeded_globals, take
+from comitia.execution import Workers
+from comitia.seams import Member
+from comitia.seeds import Seeds
+from comitia.space import Config
+from comitia.study.budget import Meter
+from comitia.study.study import Study
+
+OVERHEAD_SECONDS = 0.3
+"""Seconds that a refit takes beside the fit itself."""
+SPARE_SHARE = 0.25
+"""Share of what is left after which members of whom none is ready are given up for a cheaper model."""
+Manner = Literal["full", "folds", False]
+
+
+@dataclass(frozen=True)
+class FittedMember:
+    """One voter of what was returned."""
+
+    config: Config | None
+    """None for the fallback, which has no configuration."""
+    weight: float
+    """The weights of all members sum to 1."""
+    pipeline: Any
+    trial: int | None
+    temperature: float = 1.0
+    """See `Member`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Rows to fit a member on, and the numbers that its randomness is drawn by."""
+
+    rows: Indices
+    keys: tuple[int, ...] = ()
+    """Trial, repeat and fold of a model that was judged, so that it is fitted as it was then."""
+
+
+@dataclass(frozen=True, eq=False)
+class Refit:
+    """Fit one configuration on some rows; picklable."""
+
+    evaluator: TableEvaluator
+    seeds: Seeds
+
+    def __call__(self, config: Config, part: Part) -> Any:
+        """Return the fitted model."""
+        e, rows = self.evaluator, part.rows
+        model = e.build(config, self.seeds.integer("learner" if part.keys else "refit", *part.keys))
+        with quiet(), seeded_globals(self.seeds, *part.keys):
+            weight = None if e.sample_weight is None else e.sample_weight[rows]
+            return model.fit(take(e.X, rows), e.y[rows], **fit_parameters(model, weight))
+
+    def parts(self, number: int, manner: Manner) -> list[Part]:
+        """Return what a model is fitted on: all rows, the training part of each fold, or of the first.
+
+        `number` is the trial that named the splits: the first of its chain.
+        """
+        if manner == "full":
+            return [Part(np.arange(len(self.evaluator.y)))]
+        splits = self.evaluator.splits(number, 0, self.seeds)
+        parts = [Part(train, (number, 0, fold)) for fold, (train, _) in enumerate(splits)]
+        return parts if manner == "folds" else parts[:1]
+
+
+@dataclass
+class LeaveTimeToRefit:
+    """Stop the search while the best so far can still be refitted."""
+
+    meter: Meter
+    is_full: bool
+    n_folds: int
+
+    def __call__(self, study: Study, observation: Any) -> None:
+        """Stop the study if another trial would leave too little."""
+        best = study.history.best
+        if best is None or np.isinf(self.meter.seconds_left):
+            return
+        one_fit = best.seconds / max(best.n_evaluations, 1)
+        needed = OVERHEAD_SECONDS + 2.0 * one_fit * (1 if self.is_full else self.n_folds)
+        if self.meter.seconds_left < needed:
+            study.stop()
+
+
+def fit_again(
+    study: Study, evaluator: TableEvaluator, manner: Manner, pool: Executor, meter: Meter
+) -> tuple[list[FittedMember], list[str], int]:
+    """Fit what the method hands over within what is left of the time.
+
+    Members are fitted side by side, the heaviest first; those that fail or are not ready in time are left out, and
+    the weights of the others grow. If none is left single trials take their place, the best first, the cheapest last.
+
+    Returns
+    -------
+    members, errors, n_late
+        No members if nothing could be fitted; what was said by those that failed; how many models of what the method
+        handed over were not ready in time.
+    """
+    task = Refit(evaluator, study.seeds)
+    costs = {o.number: o.seconds / max(o.n_evaluations, 1) for o in study.history.observations() if o.is_ok}
+    errors: list[str] = []
+    n_late = 0
+    waiting = candidates(study)
+    chosen = waiting[0] if waiting else []
+    while waiting:
+        members, *waiting = waiting
+        # while there are others, enough is left for the cheapest and to replace the workers that are killed
+        cheapest = min((costs[one.trial] for [one] in waiting if one.trial is not None), default=None)
+        spare = 0.0
+        if cheapest is not None and np.isfinite(meter.seconds_left):
+            spare = max(2.0 * cheapest, SPARE_SHARE * meter.seconds_left)
+        jobs = [[(m.config, part) for part in task.parts(_root(study, m), manner)] for m in members]
+        if waiting and len(members) == 1 and _cost(members[0], costs) > meter.seconds_left - spare:
+            n_late += len(jobs[0]) if members is chosen else 0
+            continue
+        fits = _fit(task, jobs, pool, meter, spare)
+        errors += [error for fit in fits for error in fit.errors]
+        if members is chosen:
+            n_late = sum(len(job) - len(fit.models) - len(fit.errors) for job, fit in zip(jobs, fits, strict=True))
+        if any(fit.models for fit in fits):
+            return _weighted(members, [fit.models for fit in fits]), errors, n_late
+        hopeless = {member.trial for member, fit in zip(members, fits, strict=True) if fit.errors or fit.n_late}
+        waiting = [some for some in waiting if some[0].trial not in hopeless]
+    return [], errors, n_late
+
+
+def _root(study: Study, member: Member) -> int:
+    """Return the trial that named a member's splits; what was never tried has those of the first trial."""
+    return 0 if member.trial is None else study.history.trial(member.trial).root
+
+
+def _cost(member: Member, costs: Mapping[int, float]) -> float:
+    """Return the seconds of a fit; 0 where nobody knows, because it was never tried."""
+    return 0.0 if member.trial is None else costs.get(member.trial, 0.0)
+
+
+@dataclass
+class _Fits:
+    """What came of fitting one member."""
+
+    models: list[Any] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    n_late: int = 0
+    """Fits that had begun when the time was over."""
+
+
+def _fit(
+    task: Refit, jobs: Sequence[Sequence[tuple[Config, Part]]], pool: Executor, meter: Meter, spare: float
+) -> list[_Fits]:
+    """Fit members side by side until the time is over; while no model is ready, some of it is spared."""
+    futures: list[list[Future[Any]]] = [[] for _ in jobs]
+    for place, job in enumerate(jobs):
+        for config, part in job:
+            if meter.seconds_left > OVERHEAD_SECONDS:  # a pool may run it here and now
+                futures[place].append(pool.submit(task, config, part))
+    late = {future for some in futures for future in some}
+    is_any_ready = False
+    while late:
+        seconds = meter.seconds_left - OVERHEAD_SECONDS - (0.0 if is_any_ready else spare)
+        done, late = wait(late, None if np.isinf(seconds) else max(seconds, 0.0), FIRST_COMPLETED)
+        is_any_ready = is_any_ready or any(future.exception() is None for future in done)
+        if not done:
+            break
+    begun = {future for future in late if not future.cancel()}
+    if isinstance(pool, Workers):
+        pool.abandon(begun)
+    return [_fits_of(some, late, begun) for some in futures]
+
+
+def _fits_of(futures: Sequence[Future[Any]], late: set[Future[Any]], begun: set[Future[Any]]) -> _Fits:
+    fits = _Fits()
+    for future in futures:
+        if future in late:
+            fits.n_late += future in begun
+        elif (error := future.exception()) is not None:  # a crash, a limit, or the learner's own
+            fits.errors.append(f"{type(error).__name__}: {error}")
+        else:
+            fits.models.append(future.result())
+    return fits
+
+
+def _weighted(members: Sequence[Member], models: Sequence[Sequence[Any]]) -> list[FittedMember]:
+    """Share each member's weight among its models, and that of the missing among all."""
+    total = sum(member.weight for member, some in zip(members, models, strict=True) if some)
+    return [
+        FittedMember(member.config, member.weight / total / len(some), model, member.trial, member.temperature)
+        for member, some in zip(members, models, strict=True)
+        for model in some
+    ]
+
+
+def candidates(study: Study) -> list[Sequence[Member]]:
+    """Return what the method selects, then single trials from the best on, the cheapest last; nothing if all failed."""
+    try:
+        members = study.members()
+    except NothingFound:
+        return []
+    good = sorted((o for o in study.history.observations() if o.is_ok), key=lambda o: o.loss)
+    cheap = sorted(good, key=lambda o: -o.seconds)[-3:]
+    return [members, *([Member(o.config, 1.0, o.number)] for o in [*good[:4], *cheap])]

@@ -1,0 +1,1 @@
+"""Cells: one study, or one system's answer, for one problem, method and repetition."""

@@ -1,0 +1,1 @@
+"""An experiment: what it compares, on what, and how rows are split."""

@@ -1,0 +1,1 @@
+"""What is searched on: tables, generators, black boxes, and tabulated results."""

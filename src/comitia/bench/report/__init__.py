@@ -1,0 +1,1 @@
+"""From rows to results: statistics, tables, figures, the page."""

@@ -1,0 +1,191 @@
+"""Rows as arrays: what the tables and figures of a report are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from comitia.arrays import Array
+from comitia.errors import ExperimentError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MEASURES = ("test_loss", "test_precision", "test_recall", "test_log_loss", "validation_loss")
+
+
+class Setting(NamedTuple):
+    """What is compared with each other: one space and one validation."""
+
+    space: str
+    validation: str
+
+    def label(self, others: list[Setting]) -> str:
+        """Return the part of the name that tells it from the others."""
+        names = [self.space] if len({s.space for s in others}) > 1 else []
+        names += [self.validation] if len({s.validation for s in others}) > 1 else []
+        return ", ".join(names)
+
+
+@dataclass(frozen=True, eq=False)
+class Paired:
+    """Results of one setting on the problems that every method has, repetition by repetition."""
+
+    setting: Setting
+    methods: list[str]
+    problems: list[str]
+    values: dict[str, list[Array]]
+    """For each measure and problem, the repetitions that all methods have.  # (n_repetitions, n_methods)"""
+    repetitions: list[list[int]]
+    """Which those are, for each problem."""
+    n_left_out: int
+    """Problems that some method does not have."""
+    methods_left_out: list[str]
+    """Methods that have fewer than half of the problems: they would leave little to compare."""
+    is_error_rate: bool
+
+    @property
+    def errors(self) -> Array:
+        """Mean test loss.  # (n_problems, n_methods)."""
+        return self.means("test_loss")
+
+    def means(self, measure: str) -> Array:
+        """Return the mean of a measure over repetitions.  # (n_problems, n_methods)."""
+        # rounded, so that the same numbers in another order are the same mean, and a tie is a tie
+        return np.array([values.mean(axis=0) for values in self.values[measure]]).round(12)
+
+    @property
+    def comparable(self) -> Array:
+        """Errors that can be compared across datasets: rates as they are, others as shares of the dataset's largest."""
+        if self.is_error_rate:
+            return self.errors
+        size = np.abs(self.errors).max(axis=1, keepdims=True)
+        return np.asarray(np.divide(self.errors, size, out=np.zeros_like(self.errors), where=size > 0))
+
+    @property
+    def n_repetitions(self) -> tuple[int, int]:
+        """Fewest and most repetitions of a problem."""
+        counts = [len(values) for values in self.values["test_loss"]]
+        return min(counts), max(counts)
+
+
+class Results:
+    """All rows of one experiment.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        As `read_rows` returns it.
+    protocol : dict
+        What the cells have in common.
+    """
+
+    def __init__(self, frame: pd.DataFrame, protocol: dict[str, Any]) -> None:
+        self.protocol = protocol
+        self.failures = frame[frame["iteration"] == 0]
+        rows = frame[frame["iteration"] > 0]
+        # an infinite loss cannot be averaged: it counts as none
+        self.rows = rows.assign(test_loss=rows["test_loss"].where(np.isfinite(rows["test_loss"])))
+        if not len(self.rows):
+            first = f" The first failed with: {self.failures['error'].iloc[0]}" if len(self.failures) else ""
+            raise ExperimentError(f"A report must have finished cells. Got none.{first} Run the experiment first.")
+
+    @property
+    def is_error_rate(self) -> bool:
+        """Whether losses are error rates, which the thesis prints in percent."""
+        return bool((self.rows["loss"] == "zero-one").all())
+
+    @cached_property
+    def spaces(self) -> list[str]:
+        """Spaces in the order in which they appear."""
+        return list(self.rows["space"].unique())
+
+    @cached_property
+    def settings(self) -> list[Setting]:
+        """Spaces and validations in the order in which they appear."""
+        pairs = self.rows[["space", "validation"]].drop_duplicates()
+        return [Setting(*pair) for pair in pairs.itertuples(index=False)]
+
+    @cached_property
+    def final(self) -> pd.DataFrame:
+        """One row a cell: the end of its search, averaged over the last iterations where the protocol says so."""
+        last = int(self.protocol.get("average_last", 1))
+        key = ["space", "validation", "problem", "method", "repetition"]
+        ordered = self.rows.sort_values([*key, "iteration"], kind="stable")
+        end = ordered.groupby(key, sort=False)["iteration"].transform("max")
+        tested = ordered[ordered["test_loss"].notna() & (ordered["iteration"] > end - last)]
+        numbers = tested.groupby(key, sort=False)[list(MEASURES)].mean()
+        rest = ordered.groupby(key, sort=False).tail(1).set_index(key)
+        kept = ["learner", "n_rows", "n_members", "train_seconds", "optimizer_seconds", "iteration"]
+        return rest[kept].join(numbers, how="left").reset_index()
+
+    def paired(self, setting: Setting) -> Paired:
+        """Return one setting's results on what all methods have in common."""
+        import pandas as pd
+
+        part = self.final[(self.final["space"] == setting.space) & (self.final["validation"] == setting.validation)]
+        part = part[part["test_loss"].notna()]
+        n_problems = part.groupby("method")["problem"].nunique()
+        methods = [m for m in part["method"].drop_duplicates() if 2 * n_problems[m] >= n_problems.max()]
+        left_out = [m for m in n_problems.index if m not in methods]
+        wide = part.pivot(index=["problem", "repetition"], columns="method", values=list(MEASURES))
+        is_whole: pd.Series = pd.DataFrame(wide["test_loss"])[methods].notna().all(axis=1)
+        problems = [name for name in part["problem"].drop_duplicates() if is_whole.loc[name].any()]
+        values = {
+            measure: [wide.loc[name][measure][methods][is_whole.loc[name]].to_numpy(float) for name in problems]
+            for measure in MEASURES
+        }
+        repetitions = [[int(r) for r, good in is_whole.loc[name].items() if good] for name in problems]
+        n_left_out = part["problem"].nunique() - len(problems)
+        return Paired(setting, methods, problems, values, repetitions, n_left_out, left_out, self.is_error_rate)
+
+    def cells_of(self, paired: Paired) -> pd.DataFrame:
+        """Return the ends of the cells that are compared."""
+        import pandas as pd
+
+        pairs = [(name, r) for name, rs in zip(paired.problems, paired.repetitions, strict=True) for r in rs]
+        common = pd.MultiIndex.from_tuples(pairs, names=["problem", "repetition"])
+        part = self._part(self.final, paired.setting)
+        is_common = pd.MultiIndex.from_frame(part[["problem", "repetition"]]).isin(common)
+        return part[is_common & part["method"].isin(paired.methods)]
+
+    def _part(self, frame: pd.DataFrame, setting: Setting) -> pd.DataFrame:
+        return frame[(frame["space"] == setting.space) & (frame["validation"] == setting.validation)]
+
+    # ---- curves -----------------------------------------------------------------------------------------------------
+
+    def curves(self, paired: Paired, x: str, grid: Array, measure: str = "test_loss") -> Array:
+        """Return a measure along a grid of iterations or seconds, carried forward.  # (n_problems, n_methods, n_grid).
+
+        Before its first value a cell counts with that value.
+        """
+        part = self._part(self.rows, paired.setting)
+        part = part[part[measure].notna()]
+        compared = {(p, r) for p, rs in zip(paired.problems, paired.repetitions, strict=True) for r in rs}
+        if x == "seconds":
+            part = part.assign(seconds=part["train_seconds"].fillna(0) + part["optimizer_seconds"].fillna(0))
+        part = part.sort_values(["problem", "method", "repetition", "iteration"], kind="stable")
+        total = np.zeros((len(paired.problems), len(paired.methods), len(grid)))
+        count = np.zeros((len(paired.problems), len(paired.methods), 1))
+        where = {name: i for i, name in enumerate(paired.problems)}, {name: i for i, name in enumerate(paired.methods)}
+        for (problem, method, repetition), cell in part.groupby(["problem", "method", "repetition"], sort=False):
+            if (problem, repetition) not in compared or method not in where[1]:
+                continue
+            at = np.searchsorted(cell[x].to_numpy(float), grid, side="right") - 1
+            i, j = where[0][str(problem)], where[1][str(method)]
+            total[i, j] += cell[measure].to_numpy(float)[np.maximum(at, 0)]
+            count[i, j] += 1
+        return np.asarray(total / np.maximum(count, 1))
+
+    def grid(self, paired: Paired, x: str, n: int = 60) -> Array:
+        """Return points along which curves are drawn."""
+        part = self._part(self.rows, paired.setting)
+        if x == "seconds":
+            seconds = part["train_seconds"].fillna(0) + part["optimizer_seconds"].fillna(0)
+            low, high = max(float(seconds[seconds > 0].min()), 1e-4), float(seconds.max())
+            return np.geomspace(low, max(high, low * 1.01), n)
+        most = float(part[x].max())
+        return np.unique(np.linspace(1, most, min(n, int(most))).round())

@@ -1,0 +1,1 @@
+"""What an experiment gave, one row per cell and iteration."""

@@ -1,0 +1,270 @@
+"""`comitia bench`: parse, call one function, print. Results on standard output, progress on standard error."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from comitia.cli.one_line import one_line_errors
+
+if TYPE_CHECKING:
+    from comitia.bench.plan.plan import Experiment
+
+DataOption = Annotated[
+    Path | None, typer.Option("--data", help="Folder of tables with an index.csv; else the variable COMITIA_DATA.")
+]
+JobsOption = Annotated[int, typer.Option("--jobs", "-j", min=1, help="How many at a time.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
+
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="Compare search methods: run an experiment, keep its rows, report.\n\n"
+    "    comitia bench run experiments/t-table-3.4-3.5.toml --scale 0.1 --data datasets/\n\n"
+    "    comitia bench report experiments/rows/t-table-3.4-3.5@0.1.parquet",
+)
+
+
+@app.command()
+def run(
+    experiment: Annotated[Path, typer.Argument(help="TOML file; see experiments/ and docs/bench.md.")],
+    scale: Annotated[float, typer.Option(help="Shrink problems, repetitions and budgets to this share.")] = 1.0,
+    data: DataOption = None,
+    jobs: JobsOption = 1,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Parquet file for the rows.")] = None,
+    problem: Annotated[list[str] | None, typer.Option(help="Only this problem; may be repeated.")] = None,
+    method: Annotated[list[str] | None, typer.Option(help="Only this method; may be repeated.")] = None,
+    retry: Annotated[bool, typer.Option("--retry", help="Run cells again that failed.")] = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Run what is missing of an experiment. Ctrl-C and kill are harmless: run it again to go on.
+
+    **Examples**
+
+        comitia bench run experiments/c-table-1-2.toml --scale 0.3 --data datasets/ --jobs 2
+
+        comitia bench run experiments/peers-samplers.toml --problem sonar --method rs --method bayes
+    """
+    with one_line_errors():
+        _run(experiment, scale, data, jobs, output, problem or [], method or [], retry=retry, quiet=quiet)
+
+
+@app.command()
+def report(
+    rows: Annotated[Path, typer.Argument(help="Parquet file of `bench run`, also while it is running.")],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder; beside the rows if not given.")] = None,
+) -> None:
+    """Write report.html, report.md with figures, and tables.tex; print the tables.
+
+    **Example**
+
+        comitia bench report experiments/rows/c-table-1-2@0.3.parquet
+    """
+    with one_line_errors():
+        from comitia.bench.report.page import write_report
+        from comitia.bench.report.writers import markdown
+
+        folder = output or rows.with_name(f"{rows.stem}-report")
+        for table in write_report(rows, folder):
+            print(markdown(table))
+        print(f"Written: {folder}/report.html, report.md, tables.tex and figures/", file=sys.stderr)
+
+
+@app.command()
+def merge(
+    into: Annotated[Path, typer.Argument(help="Parquet file that gets the cells; made if it is not there.")],
+    others: Annotated[list[Path], typer.Argument(help="Files of `bench run` of the same experiment.")],
+) -> None:
+    """Bring together what several machines ran of one experiment; a cell that is in several files counts once.
+
+    **Example**
+
+        comitia bench merge experiments/rows/all.parquet here.parquet there.parquet
+    """
+    with one_line_errors():
+        from comitia.bench.rows.rows import merge_rows
+
+        n = merge_rows(into, others)
+        print(f"{n} {'cell' if n == 1 else 'cells'} added to {into}", file=sys.stderr)
+
+
+@app.command()
+def pool(
+    problem: Annotated[str, typer.Argument(help="A table of the data folder, or sklearn:iris, openml:61, ...")],
+    space: Annotated[str, typer.Option(help="A row of `comitia spaces`.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Parquet file.")],
+    n_trials: Annotated[int, typer.Option(min=2, help="Configurations.")] = 500,
+    folds: Annotated[int, typer.Option(min=2, help="Folds of the validation.")] = 5,
+    loss: Annotated[str | None, typer.Option(help="zero-one, log-loss, squared-error, absolute-error.")] = None,
+    most_train_rows: Annotated[int | None, typer.Option(min=2, help="Rows that a fit may see.")] = None,
+    seed: Annotated[int, typer.Option(help="Decides the test third, the folds and the configurations.")] = 0,
+    data: DataOption = None,
+    jobs: JobsOption = 1,
+    quiet: QuietOption = False,
+) -> None:
+    """Evaluate random configurations once, so that methods can be compared on them without training.
+
+    Only tabulated configurations can then be chosen and all repetitions share one split: good for comparing
+    selections and committees; searches that refine look worse than they are.
+
+    **Example**
+
+        comitia bench pool sonar --space sklearn-cash --n-trials 500 --data datasets/ -o pools/sonar.parquet
+    """
+    with one_line_errors():
+        from comitia.bench.problems.problems import data_folder
+        from comitia.bench.problems.tabulated import CAVEAT, make_pool
+
+        with Bar(not quiet) as bar:
+            bar.start(n_trials, 0)
+            made = make_pool(
+                problem,
+                space,
+                output,
+                n_trials=n_trials,
+                cv=folds,
+                loss=loss,
+                most_train_rows=most_train_rows,
+                seed=seed,
+                data=data_folder(data),
+                jobs=jobs,
+                on_trial=lambda n: bar.advance_to(n, f"{n} configurations"),
+            )
+        n_ok = sum(status == "ok" for status in made.statuses)
+        print(f"{len(made)} configurations, {n_ok} of them ok, in {output}. Use it as the problem pool:{output}")
+        print(CAVEAT)
+
+
+@app.command()
+def peers() -> None:
+    """List what can be compared beside the rows of `comitia methods`: systems and other tools."""
+    with one_line_errors():
+        from comitia.bench.cells.own_systems import SYSTEMS
+        from comitia.bench.peers.environments import is_built
+        from comitia.bench.peers.registry import PEERS
+
+        for system in SYSTEMS.values():
+            print(f"{system.name:18} {'system':8} {'ready':26} {system.summary}")
+        for peer in PEERS.values():
+            state = (
+                "ready"
+                if peer.environment is None or is_built(peer.environment)
+                else f"make peer NAME={peer.environment}"
+            )
+            print(f"{peer.name:18} {peer.kind:8} {state:26} {peer.summary}")
+
+
+def _run(
+    path: Path,
+    scale: float,
+    data: Path | None,
+    jobs: int,
+    output: Path | None,
+    problems: list[str],
+    methods: list[str],
+    *,
+    retry: bool,
+    quiet: bool,
+) -> None:
+    from comitia.bench.cells.run import check, run_experiment
+    from comitia.bench.plan.plan import read_experiment
+    from comitia.bench.problems.problems import data_folder
+
+    full = read_experiment(path)
+    folder = data_folder(data)
+    missing, sizes = check(full, folder)
+    experiment = full.only(problems=problems, methods=methods).scaled(scale, sizes)
+    rows = output or path.parent / "rows" / f"{path.stem}{'' if scale == 1 else f'@{scale:g}'}.parquet"
+    _announce(full, experiment, missing)
+    with Bar(not quiet) as bar:
+        done = run_experiment(
+            experiment,
+            rows,
+            data=folder,
+            jobs=jobs,
+            retry=retry,
+            on_start=bar.start,
+            on_cell=lambda cell, _: bar.advance(f"{cell.method} on {cell.problem}"),
+        )
+    if not done.n_cells:
+        print("Nothing to run: none of its methods and spaces can be run here.")
+        return
+    before = f", {done.n_done_before} were there before" if done.n_done_before else ""
+    failed = f", {done.n_failed} failed (their rows say why)" if done.n_failed else ""
+    print(f"{done.n_run} of {done.n_cells} cells run{before}{failed}. Rows: {rows}")
+    if done.is_interrupted:
+        print("Interrupted: everything finished is kept. Run the same command again to go on.", file=sys.stderr)
+        raise typer.Exit(130)
+    print(f"Report: comitia bench report {rows}")
+
+
+def _announce(full: Experiment, scaled: Experiment, missing: list[str]) -> None:
+    """Say on standard error what will be run, and what not."""
+    from comitia.bench.peers.registry import PEERS
+
+    budget = ", ".join(f"{name} {value:g}" for name, value in vars(scaled.budget).items() if value)
+    size = "full size" if scaled.scale == 1 else f"SCALED to {scaled.scale:g}"
+    lines = [
+        f"{full.title or full.name}: {size}, {len(scaled.problems)} of {len(full.problems)} problems, "
+        f"{scaled.repetitions} of {full.repetitions} repetitions, {budget}"
+    ]
+    absent = [name for name in (*scaled.methods, *scaled.spaces) if name in missing]
+    tools = sorted({PEERS[name].environment or "" for name in absent if name in PEERS})
+    planned = [name for name in absent if name not in PEERS]
+    if planned:
+        lines.append(f"Not in comitia yet, left out: {', '.join(planned)}")
+    if tools:
+        names = ", ".join(name for name in absent if name in PEERS)
+        commands = ", ".join(f"make peer NAME={tool}" for tool in tools)
+        lines.append(f"Not installed, left out: {names}. To have them: {commands}")
+    print("\n".join(lines), file=sys.stderr)
+
+
+class Bar:
+    """A progress bar over cells or configurations on standard error."""
+
+    def __init__(self, is_shown: bool) -> None:
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
+
+        self._progress = Progress(
+            BarColumn(bar_width=30),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("left:"),
+            TimeRemainingColumn(),
+            TextColumn("{task.description}"),
+            console=Console(stderr=True),
+            disable=not is_shown,
+        )
+        self._task: Any = None
+
+    def __enter__(self) -> Bar:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._progress.stop()
+
+    def start(self, total: int, done: int) -> None:
+        """Say how much there is to do, and how much is done already."""
+        self._task = self._progress.add_task("", total=total, completed=done)
+
+    def advance(self, description: str) -> None:
+        """Note one more."""
+        self._progress.update(self._task, advance=1, description=description)
+
+    def advance_to(self, n: int, description: str) -> None:
+        """Note how many are done in all."""
+        self._progress.update(self._task, completed=n, description=description)

@@ -1,0 +1,201 @@
+"""Ensemble optimisation (T Alg. 4.1): which trial sits in which slot of the committee, as a fold over the history.
+
+The search works on one slot at a time: trial k was asked for slot k mod m, with the others as they are (T eq. 4.4), so
+workers that ask one by one work on different slots; trials of one `ask(n)` are all sought for the slot of the first.
+When trial k is there its slot, k mod m, is filled anew from the whole pool. The slots are a fold over the finished
+trials in the order of their numbers: a trial that comes late changes what follows it.
+
+Slots are filled without replacement (T §4.2.2): E_i and {h} are joined as sets. With it, copies of an early model that
+have the majority of votes stay for ever, because no single slot changes a vote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from comitia.arrays import Array, Indices, Mask
+from comitia.committees.greedy import of_least, tolerance
+from comitia.committees.losses import CommitteeLoss
+from comitia.committees.pool import Pool, form_for, nobody, pool_of
+from comitia.committees.votes import Tally
+from comitia.errors import check_int
+from comitia.history import History
+
+Places = slice | Indices
+Slots = tuple[int, ...]
+"""The trial in each slot; -1 in an empty one."""
+EMPTY = -1
+
+
+@dataclass(frozen=True)
+class SlotRules:
+    """How the slots are filled.
+
+    Parameters
+    ----------
+    loss : CommitteeLoss, optional
+        What the search minimises, and what decides between equals when a slot is filled; see `form_for`.
+    refill : CommitteeLoss, optional
+        What a slot is filled by; see `form_for`.
+    n_slots : int, optional
+        m; None lets the committee grow and shrink: its slots take turns with one more that is offered, and one that
+        nobody improves is given up.
+    with_replacement : bool
+        Whether a model may sit in several slots.
+    """
+
+    loss: CommitteeLoss | None
+    refill: CommitteeLoss | None = None
+    n_slots: int | None = 12
+    with_replacement: bool = False
+
+    def __post_init__(self) -> None:
+        if self.n_slots is not None:
+            check_int("SlotRules", "n_slots", self.n_slots)
+
+    def turn(self, number: int, slots: Slots) -> int:
+        """Return the slot that a trial works on."""
+        return number % (self.n_slots if self.n_slots is not None else len(slots) + 1)
+
+
+class Committee:
+    """The slots of one history, and the losses of the pool beside them."""
+
+    def __init__(self, rules: SlotRules) -> None:
+        self._rules = rules
+        self._done: list[int] = []
+        self._states: list[Slots] = [(EMPTY,) * (rules.n_slots or 0)]
+        self._generations: tuple[int | None, ...] = ()
+        self._past: tuple[object, Array] | None = None  # cache: the same past is asked for until the next checkpoint
+
+    @property
+    def slots(self) -> Slots:
+        """The trial in each slot."""
+        return self._states[-1]
+
+    @property
+    def members(self) -> list[int]:
+        """Trials of the members, one for each slot that is filled."""
+        return [number for number in self.slots if number != EMPTY]
+
+    def update(self, history: History) -> None:
+        """Fold in the trials that have finished since."""
+        finished = history.finished.tolist()
+        generations = self._generations_of(history)
+        # a pool that has begun anew, because a trial went on or spoke of more rows, may have lost who sits in a slot
+        n_same = len(self._done) if generations == self._generations else 0
+        self._generations = generations
+        while self._done[:n_same] != finished[:n_same]:
+            n_same -= 1
+        del self._done[n_same:], self._states[n_same + 1 :]
+        for number in finished[n_same:]:
+            self._states.append(self._after(history, number))
+            self._done.append(number)
+
+    def _generations_of(self, history: History) -> tuple[int | None, ...]:
+        """Return which pools the slots are filled from."""
+        forms = [form_for(history, loss) for loss in (self._rules.loss, self._rules.refill)]
+        return tuple(None if form is None else pool_of(history, form).generation for form in forms)
+
+    def losses(self, history: History, n: int | None = None) -> tuple[Indices, Array]:
+        """Return the trials of the pool and the committee's loss with each in the slot whose turn it is (T line 5).
+
+        With n, as it was when the first n trials had finished and the next was to be asked.
+        """
+        form = form_for(history, self._rules.loss)
+        if form is None:
+            return np.empty(0, dtype=np.intp), np.empty(0)
+        pool = pool_of(history, form)
+        following = len(history) if n is None else self._done[n - 1] + 1
+        slots = self.slots if n is None else self._states[n]
+        known = slice(None) if n is None else _up_to(pool.numbers, following - 1)
+        numbers = pool.numbers[known]
+        if not len(numbers):
+            return numbers, np.empty(0)
+        if n is None:
+            return numbers, self._losses_beside(pool, form, slots, self._rules.turn(following, slots), known)
+        key = (following, slots, self._generations, numbers.tobytes())
+        if self._past is None or self._past[0] != key:
+            self._past = key, self._losses_beside(pool, form, slots, self._rules.turn(following, slots), known)
+        return numbers, self._past[1]
+
+    def losses_in(self, history: History, slot: int) -> tuple[Indices, Array]:
+        """Return the trials of the pool and the committee's loss with each in this slot (T eq. 4.3)."""
+        form = form_for(history, self._rules.loss)
+        assert form is not None, "a committee has members only where predictions were kept"
+        pool = pool_of(history, form)
+        return pool.numbers, self._losses_beside(pool, form, self.slots, slot, slice(None))
+
+    def _losses_beside(self, pool: Pool, form: CommitteeLoss, slots: Slots, turn: int, known: Places) -> Array:
+        """Return the loss with each of the known models in a slot; who is inside already adds nothing (T line 5)."""
+        rest = _rest(pool, form, slots, turn)
+        losses = rest.losses_with(pool.answers[known])
+        if not self._rules.with_replacement and (is_inside := _is_inside(pool.numbers[known], slots, turn)).any():
+            losses[is_inside] = rest.loss()
+        return losses
+
+    def _after(self, history: History, number: int) -> Slots:
+        """Fill the slot of a trial with whom the committee is best off (T lines 11 and 12)."""
+        slots, rules = self.slots, self._rules
+        form, fill = form_for(history, rules.loss), form_for(history, rules.refill)
+        if form is None or fill is None:
+            return slots
+        pool, fill_pool = pool_of(history, form), pool_of(history, fill)
+        known = _up_to(pool.numbers, number)
+        turn = rules.turn(number, slots)
+        if not rules.with_replacement:
+            known = _places(known, ~_is_inside(pool.numbers[known], slots, turn))
+        if not len(pool.numbers[known]):
+            return slots
+        rest = _rest(fill_pool, fill, slots, turn)
+        losses = rest.losses_with(fill_pool.answers[known])
+        # beside many others one member seldom changes a vote: the smoother loss decides between equals
+        smooth = losses if fill is form else _rest(pool, form, slots, turn).losses_with(pool.answers[known])
+        chosen = of_least(losses, smooth, pool.numbers[known].astype(np.float64))[0]
+        if rules.n_slots is None:
+            kept = slots[:turn] + slots[turn + 1 :]
+            if kept and float(rest.loss()) <= losses[chosen] + tolerance(losses[chosen]):
+                return kept
+        return (*slots[:turn], int(pool.numbers[known][chosen]), *slots[turn + 1 :])
+
+
+def _is_inside(numbers: Indices, slots: Slots, turn: int) -> Mask:
+    """Tell which trials sit in another slot than the one whose turn it is."""
+    return np.isin(numbers, [member for slot, member in enumerate(slots) if slot != turn and member != EMPTY])
+
+
+def _places(known: Places, is_free: Mask) -> Places:
+    """Return those of some places that are free."""
+    if is_free.all():
+        return known
+    return np.flatnonzero(is_free) if isinstance(known, slice) else known[is_free]
+
+
+def _up_to(numbers: Indices, number: int) -> Places:
+    """Return the places of trials up to one; a slice, which copies nothing, where they are in order."""
+    is_known = numbers <= number
+    n = int(np.count_nonzero(is_known))
+    return slice(n) if is_known[:n].all() else np.flatnonzero(is_known)
+
+
+def _rest(pool: Pool, form: CommitteeLoss, slots: Sequence[int], turn: int) -> Tally:
+    """Return the committee without the slot whose turn it is (T line 4)."""
+    others = [member for slot, member in enumerate(slots) if slot != turn and member != EMPTY]
+    return nobody(pool, form).plus(pool.answers[pool.place_of(member)] for member in others)
+
+
+_COMMITTEES: WeakKeyDictionary[History, dict[SlotRules, Committee]] = WeakKeyDictionary()
+"""Committees of the histories that are alive: a goal and a selection with the same rules share one."""
+
+
+def committee_of(history: History, rules: SlotRules) -> Committee:
+    """Return the committee of a history, up to date."""
+    committees = _COMMITTEES.setdefault(history, {})
+    if rules not in committees:
+        committees[rules] = Committee(rules)
+    committees[rules].update(history)
+    return committees[rules]

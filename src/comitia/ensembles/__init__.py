@@ -1,5 +1,0 @@
-"""Committees: their losses, how they are chosen from a pool, and fitted models that predict as one."""
-
-from comitia.ensembles.predictor import Ensemble
-
-__all__ = ["Ensemble"]

@@ -1,0 +1,262 @@
+"""On which rows a trial is fitted and judged: any scikit-learn splitter, fixed or reshuffled every trial.
+
+Row indices everywhere are those of the user's table.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import (
+    BaseCrossValidator,
+    BaseShuffleSplit,
+    GroupKFold,
+    GroupShuffleSplit,
+    KFold,
+    LeavePGroupsOut,
+    LeavePOut,
+    PredefinedSplit,
+    ShuffleSplit,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+    TimeSeriesSplit,
+)
+
+from comitia.arrays import AnyArray
+from comitia.errors import ChoiceError, ResamplingError
+from comitia.evaluation.holdout import HoldOut, make_holdout
+from comitia.evaluation.silence import quiet
+from comitia.seams import Resampling, Split
+from comitia.seeds import Seeds
+
+
+class Fixed:
+    """The same splits for every trial.
+
+    Parameters
+    ----------
+    splitter : scikit-learn splitter, or sequence of (train, test) index arrays
+        Where it shuffles without a `random_state` of its own, the study's seed decides.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.model_selection import KFold
+    >>> from comitia.evaluation.resampling import Fixed
+    >>> from comitia.seeds import Seeds
+    >>> [test.tolist() for _, test in Fixed(KFold(2)).splits(np.zeros(4), None, 0, 0, Seeds(0))]
+    [[0, 1], [2, 3]]
+    """
+
+    is_reshuffled = False
+
+    def __init__(self, splitter: Any) -> None:
+        self.splitter = splitter
+
+    def __repr__(self) -> str:
+        return f"Fixed({self.splitter})"
+
+    @property
+    def judges_every_row(self) -> bool:
+        """See `Resampling`."""
+        return _is_partition(self.splitter)
+
+    def splits(self, y: AnyArray, groups: AnyArray | None, number: int, repeat: int, seeds: Seeds) -> Sequence[Split]:
+        """See `Resampling`. Repeats beyond the first are drawn anew where the splitter shuffles."""
+        splitter = copy.copy(self.splitter)
+        if _shuffles(splitter) and (repeat > 0 or not isinstance(splitter.random_state, int | np.integer)):
+            splitter.random_state = seeds.integer("splits-fixed", repeat)
+        return _split(splitter, y, groups)
+
+
+class Reshuffled:
+    """New splits for every trial and every repeat (T §3.2.1): the search cannot learn one split by heart.
+
+    Parameters
+    ----------
+    splitter : scikit-learn splitter
+        It must be able to shuffle; time series, predefined and leave-one-out splits are refused.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import ShuffleSplit
+    >>> from comitia.evaluation.resampling import Reshuffled
+    >>> Reshuffled(ShuffleSplit(n_splits=1, test_size=0.3)).is_reshuffled
+    True
+    """
+
+    is_reshuffled = True
+
+    def __init__(self, splitter: Any) -> None:
+        if not hasattr(splitter, "random_state") or isinstance(splitter, TimeSeriesSplit):
+            what = "a list of splits" if isinstance(splitter, list) else repr(splitter)
+            raise ChoiceError(
+                "Reshuffled must wrap a splitter that can be shuffled, such as KFold or ShuffleSplit. Got "
+                f"{what} instead, whose splits mean something in their order. Use Fixed for it."
+            )
+        self.splitter = splitter
+        self._known: tuple[AnyArray, HoldOut | None] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # what is known of a target can be found again
+        return {name: value for name, value in self.__dict__.items() if name != "_known"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _known=None)
+
+    def __repr__(self) -> str:
+        return f"Reshuffled({self.splitter})"
+
+    @property
+    def judges_every_row(self) -> bool:
+        """See `Resampling`."""
+        return _is_partition(self.splitter)
+
+    def splits(self, y: AnyArray, groups: AnyArray | None, number: int, repeat: int, seeds: Seeds) -> Sequence[Split]:
+        """See `Resampling`. Hold-outs of a read-only `y` are quick from the second call on; the rows are the same."""
+        if groups is None and self._known is not None and self._known[0] is y and self._known[1] is not None:
+            return self._known[1].splits(seeds.integer("splits", number, repeat))
+        splitter = self.splitter_of(number, repeat, seeds)
+        found = _split(splitter, y, groups)
+        if groups is None and not y.flags.writeable and (self._known is None or self._known[0] is not y):
+            self._known = (y, make_holdout(splitter, y, splitter.random_state, found))
+        return found
+
+    def splitter_of(self, number: int, repeat: int, seeds: Seeds) -> Any:
+        """Return the scikit-learn splitter of one repeat of a trial."""
+        splitter = copy.copy(self.splitter)
+        if hasattr(splitter, "shuffle"):
+            splitter.shuffle = True
+        splitter.random_state = seeds.integer("splits", number, repeat)
+        return splitter
+
+
+def make_splitter(cv: Any, *, stratify: bool, grouped: bool = False) -> Any:
+    """Turn scikit-learn's shorthands into a splitter: 5 is shuffled 5-fold, 0.3 is a hold-out of 30 %.
+
+    Parameters
+    ----------
+    cv : int, float, splitter or sequence of (train, test)
+    stratify : bool
+        Keep the proportions of classes.
+    grouped : bool
+        Keep the rows of a group on one side.
+    """
+    if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
+        if cv < 2:
+            raise ChoiceError(f"The 'cv' parameter must be an int >= 2. Got {cv} instead. For a hold-out use 0.3.")
+        if grouped:
+            return StratifiedGroupKFold(int(cv), shuffle=True) if stratify else GroupKFold(int(cv), shuffle=True)
+        return (StratifiedKFold if stratify else KFold)(int(cv), shuffle=True)
+    if isinstance(cv, float | np.floating):
+        if not 0 < cv < 1:
+            raise ChoiceError(f"A hold-out fraction must be in (0, 1). Got {cv} instead.")
+        if grouped:
+            return GroupShuffleSplit(1, test_size=float(cv))
+        return (StratifiedShuffleSplit if stratify else ShuffleSplit)(1, test_size=float(cv))
+    if hasattr(cv, "split") and not isinstance(cv, str | type):
+        return cv
+    if isinstance(cv, Sequence) and cv and all(isinstance(pair, Sequence) and len(pair) == 2 for pair in cv):
+        return list(cv)
+    raise ChoiceError(
+        "The 'cv' parameter must be a number of folds, a hold-out fraction, a scikit-learn splitter or a list of "
+        f"(train, test) index arrays. Got {cv!r} instead."
+    )
+
+
+def make_resampling(cv: Any, *, stratify: bool, grouped: bool = False, reshuffled: bool = False) -> Resampling:
+    """Turn `cv` into a resampling; one that is a resampling already is returned as it is."""
+    if isinstance(cv, Resampling):
+        return cv
+    splitter = make_splitter(cv, stratify=stratify, grouped=grouped)
+    return Reshuffled(splitter) if reshuffled else Fixed(splitter)
+
+
+def carve_selection(y: AnyArray, groups: AnyArray | None, fraction: float, seeds: Seeds, *, stratify: bool) -> Split:
+    """Set rows aside once for the final selection (T §3.2.2): they are never shuffled and never searched on.
+
+    Classes keep their proportions where `stratify` says so and each has enough rows.
+
+    Returns
+    -------
+    search, selection : row indices, each ascending
+    """
+    if stratify and groups is None:
+        _, counts = np.unique(y, return_counts=True)
+        n_aside = math.ceil(fraction * len(y))
+        # proportions can be kept where each class has a row for either side
+        stratify = counts.min() >= 2 and len(counts) <= min(n_aside, len(y) - n_aside)
+    splitter = make_splitter(fraction, stratify=stratify, grouped=groups is not None)
+    splitter.random_state = seeds.integer("selection-split")
+    [(search, selection)] = _split(splitter, y, groups)
+    return np.sort(search), np.sort(selection)
+
+
+def check_can_be_carved(resampling: Resampling) -> None:
+    """Refuse splits that name rows or follow time: without the rows set aside they would be other splits."""
+    splitter = getattr(resampling, "splitter", None)
+    if isinstance(splitter, list | PredefinedSplit | TimeSeriesSplit):
+        raise ChoiceError(
+            "A selection split needs a 'cv' that is drawn from the rows that are left, such as 5 or 0.3. Got "
+            f"{type(splitter).__name__}, whose splits mean certain rows. Use another cv, or no selection split."
+        )
+
+
+def _is_partition(splitter: Any) -> bool:
+    """Tell whether the test parts are a partition of the rows."""
+    if isinstance(splitter, TimeSeriesSplit | BaseShuffleSplit):
+        return False
+    if isinstance(splitter, list):
+        return False  # it may be, but which rows there are is not known here
+    return isinstance(splitter, BaseCrossValidator) and not isinstance(
+        splitter, LeavePOut | LeavePGroupsOut | PredefinedSplit
+    )
+
+
+def _shuffles(splitter: Any) -> bool:
+    return hasattr(splitter, "random_state") and getattr(splitter, "shuffle", True)
+
+
+def _split(splitter: Any, y: AnyArray, groups: AnyArray | None) -> list[Split]:
+    n = len(y)
+    if groups is not None and len(groups) != n:
+        raise ResamplingError(f"'groups' must have one entry for each of the {n} rows. Got {len(groups)} instead.")
+    if isinstance(splitter, list):
+        pairs = splitter
+    else:
+        try:
+            # a class with fewer rows than folds: it is then absent from some folds, which is what we want
+            with quiet("The least populated class"):
+                pairs = list(splitter.split(np.zeros((n, 1)), y, groups))
+        except (ValueError, TypeError) as error:
+            raise ResamplingError(
+                f"Splits must fit the data. Got {splitter} for {n} rows: {str(error).rstrip('.')}. "
+                "Use fewer folds or a smaller part, or check the groups."
+            ) from error
+    return [_checked(train, test, n) for train, test in pairs]
+
+
+def _checked(train: Any, test: Any, n: int) -> Split:
+    train, test = np.asarray(train), np.asarray(test)
+    if train.dtype == bool:
+        train, test = np.flatnonzero(train), np.flatnonzero(test)
+    train, test = train.astype(np.intp), test.astype(np.intp)
+    if not len(train) or not len(test):
+        raise ResamplingError(
+            f"A split must train on some rows and judge on others. Got {len(train)} and {len(test)} of {n} rows. "
+            "Use fewer folds or a larger part."
+        )
+    low, high = min(train.min(), test.min()), max(train.max(), test.max())
+    if low < 0 or high >= n:
+        raise ResamplingError(
+            f"Splits must be row indices from 0 to {n - 1}. Got {low if low < 0 else high}. "
+            "Check that the splits were made for this table."
+        )
+    if len(np.intersect1d(train, test)):
+        raise ResamplingError("A split must not judge on rows that it trains on. Got rows that are in both parts.")
+    return train, test

@@ -1,0 +1,101 @@
+"""`sklearn-cash` (T Table 5.1, C §V): nine learners, 13 hyperparameters and the choice of the learner."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import ConfigSpace as CS
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from comitia.learners.recipe import Recipe, choice, integer, log_real, space_of, standardised
+from comitia.space import Config
+
+LEARNERS = ["knn", "svm", "linsvm", "dt", "rf", "adab", "gnb", "lda", "qda"]
+
+
+def _tree(prefix: str) -> list[Any]:
+    return [
+        integer(f"{prefix}:max_depth", 1, 10),
+        integer(f"{prefix}:min_samples_split", 2, 100),
+        integer(f"{prefix}:min_samples_leaf", 2, 100),
+    ]
+
+
+def _space(n_features: int | None) -> CS.ConfigurationSpace:
+    """T Table 5.1. The width tau is `gamma`; QDA's constant c in [1e-3, 1e3] is translated in `build_cash`."""
+    learner = choice("learner", LEARNERS)
+    hyperparameters = [
+        integer("knn:n_neighbors", 1, 30),
+        log_real("svm:C", 1e-5, 1e5),
+        log_real("svm:gamma", 1e-5, 1e5),
+        log_real("linsvm:C", 1e-5, 1e5),
+        *_tree("dt"),
+        integer("rf:n_estimators", 1, 30),
+        *_tree("rf"),
+        integer("adab:n_estimators", 1, 30),
+        log_real("qda:c", 1e-3, 1e3),
+    ]
+    conditions = [CS.EqualsCondition(h, learner, h.name.split(":")[0]) for h in hyperparameters]
+    return space_of(learner, *hyperparameters, *conditions)
+
+
+def build_cash(config: Config, random_state: int) -> Any:
+    """Build the chosen learner; those that depend on the scale get standardised columns."""
+    name = config["learner"]
+    own = {key.split(":")[1]: value for key, value in config.items() if ":" in key}
+    match name:
+        case "knn":
+            return standardised(KNeighborsClassifier(**own))
+        case "svm":
+            return standardised(SVC(**own, random_state=random_state))
+        case "linsvm":
+            return standardised(LinearSVC(**own, random_state=random_state))
+        case "dt":
+            return DecisionTreeClassifier(**own, random_state=random_state)
+        case "rf":
+            return RandomForestClassifier(**own, random_state=random_state)
+        case "adab":
+            return AdaBoostClassifier(**own, random_state=random_state)
+        case "gnb":
+            return GaussianNB()
+        case "lda":
+            return LinearDiscriminantAnalysis()
+        case _:
+            return standardised(_qda(own["c"]))
+
+
+class RidgeCovariance(BaseEstimator):  # type: ignore[misc]
+    """The covariance (1 - r) S + r I."""
+
+    def __init__(self, r: float = 0.0) -> None:
+        self.r = r
+
+    def fit(self, X: Any, y: Any = None) -> RidgeCovariance:
+        """Estimate it."""
+        S = np.atleast_2d(np.cov(X, rowvar=False, bias=True))
+        self.covariance_ = (1 - self.r) * S + self.r * np.eye(X.shape[1])
+        return self
+
+
+def _qda(c: float) -> Any:
+    """Return QDA whose covariances are proportional to S + c I.
+
+    scikit-learn refuses a `reg_param` above 1, so the paper's c becomes `r = c / (1 + c)`, which gives
+    `(1 - r) S + r I`. From 1.8 on its default solver also refuses classes with fewer rows than columns, whatever the
+    regularisation; its other solver takes the covariance from us.
+    """
+    r = c / (1 + c)
+    if "solver" in inspect.signature(QuadraticDiscriminantAnalysis).parameters:
+        return QuadraticDiscriminantAnalysis(solver="eigen", covariance_estimator=RidgeCovariance(r))
+    return QuadraticDiscriminantAnalysis(reg_param=r)
+
+
+RECIPES = [Recipe("sklearn-cash", _space, build_cash, "classification", "T5 C", "Nine learners and their tuning.")]

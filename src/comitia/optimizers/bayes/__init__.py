@@ -1,0 +1,1 @@
+"""Bayesian optimisation: surrogates, what they believe, and maximisers of what they promise."""

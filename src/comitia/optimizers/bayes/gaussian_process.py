@@ -1,0 +1,214 @@
+"""Gaussian processes over a space: which rows they see, and where their theta comes from (T §2.4, §5.3; C §III)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from comitia.arrays import Array, Mask
+from comitia.errors import ChoiceError
+from comitia.gp.acquisition import expected_improvement, log_ei_gradient
+from comitia.gp.blocks import Blocks
+from comitia.gp.kernels import ARD, Labels, Matern52
+from comitia.gp.outputs import standardise
+from comitia.gp.posterior import Posterior, condition, fitted
+from comitia.gp.priors import THESIS, JointPrior, Priors
+from comitia.gp.slice_sampling import sample_theta
+from comitia.gp.theta import Form
+from comitia.gp.tuning import Gaussian, gaussian_around, maximum_a_posteriori
+from comitia.optimizers.bayes.belief import Past
+from comitia.seeds import Seeds
+from comitia.space import Space
+
+Acquisition = Callable[[Array, Array, Array, Array], Array]
+
+ALWAYS_TUNED = 20
+"""Up to so many observations theta's maximum is found anew for each."""
+GROWTH = 1.1
+"""After that, each time the observations have grown by a tenth."""
+SCALE_CHANGE = 1.5
+"""And whenever the spread of the observations has changed by this factor."""
+MOST_TUNED = 400
+"""Theta is inferred from so many observations at most: the best quarter of that number and the rest evenly in time."""
+
+
+@dataclass(frozen=True)
+class View:
+    """Which rows the model sees instead of those that were asked.
+
+    "branches": inactive hyperparameters imputed, branches unrelated (the conditional kernel); "imputed": imputed, one
+    kernel over all; "sampled": inactive hyperparameters as they were sampled; "relaxed": and categories as reals.
+    """
+
+    space: Space
+    kind: Literal["branches", "imputed", "sampled", "relaxed"]
+
+    @property
+    def is_categorical(self) -> Mask:
+        """Which dimensions have no order.  # (d,)."""
+        return np.zeros(len(self.space), dtype=bool) if self.kind == "relaxed" else self.space.is_categorical
+
+    def __call__(self, X: Array) -> tuple[Array, Labels]:
+        """Return rows and their branches."""
+        labels = self.space.branches(X) if self.kind == "branches" else np.zeros(len(X), dtype=np.int64)
+        return (self.space.impute(X) if self.kind in ("branches", "imputed") else X), labels
+
+
+@dataclass(frozen=True, eq=False)
+class ProcessBelief:
+    """What a Gaussian process believes, averaged over theta; see `Belief`."""
+
+    view: View
+    posterior: Posterior
+    best: Array
+    """The incumbent: the best mean at a tried or pending point, for each theta.  # (n_samples, 1)"""
+    acquisition: Acquisition
+
+    def score(self, X: Array) -> Array:
+        """See `Belief`."""
+        mean, var = self.posterior.mean_var(*self.view(X))
+        return self.acquisition(mean, var, self.best, self.posterior.variances[1][:, None])
+
+    def mean(self, X: Array) -> Array:
+        """See `Belief`."""
+        return np.asarray(self.posterior.mean_var(*self.view(X))[0].mean(axis=0))
+
+    def believe(self, X: Array) -> ProcessBelief:
+        """See `Belief`: the mean stays, the variance shrinks, and the incumbent may be one of them."""
+        rows, labels = self.view(X)
+        best = np.minimum(self.best, self.posterior.mean_var(rows, labels)[0].min(axis=1, keepdims=True))
+        return replace(self, posterior=self.posterior.believe(rows, labels), best=best)
+
+    def score_gradient(self, X: Array) -> tuple[Array, Array]:
+        """See `SmoothBelief`: that of expected improvement."""
+        if self.acquisition is not expected_improvement:
+            raise ChoiceError(
+                "A search along gradients needs the expected improvement. Got another acquisition, whose gradient is "
+                "not here. Use LocalSearch or Perturbations with it."
+            )
+        mean, var, d_mean, d_var = self.posterior.gradients(*self.view(X))
+        return log_ei_gradient(mean, var, self.best, d_mean, d_var)
+
+    def mean_gradient(self, X: Array) -> tuple[Array, Array]:
+        """See `SmoothBelief`."""
+        mean, _, d_mean, _ = self.posterior.gradients(*self.view(X))
+        return mean.mean(axis=0), d_mean.mean(axis=0)
+
+
+class GaussianProcess:
+    """A Gaussian process over a space; see `Surrogate`.
+
+    Parameters
+    ----------
+    space : Space
+    view : {"branches", "imputed", "sampled", "relaxed"}
+        See `View`.
+    kernel : type of kernel
+        Its profile; there is always one length scale for each hyperparameter.
+    n_samples : int
+        Slice samples of theta that the acquisition is averaged over; 0 is the most probable theta alone.
+    map_from : int, optional
+        Number of observations from which the most probable theta is used instead.
+    priors : Priors
+    has_offsets : bool
+        Whether each branch has its own mean, drawn around the common one.
+    outputs : callable
+        What is done to the observations first.
+    acquisition : callable
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        *,
+        view: Literal["branches", "imputed", "sampled", "relaxed"] = "imputed",
+        kernel: type[ARD] = Matern52,
+        n_samples: int = 10,
+        map_from: int | None = None,
+        priors: Priors = THESIS,
+        has_offsets: bool = False,
+        outputs: Callable[[Array], Array] = standardise,
+        acquisition: Acquisition = expected_improvement,
+        n_sweeps: int = 2,
+    ) -> None:
+        self.view = View(space, view)
+        self._form = Form(self.view.is_categorical, kernel, has_offsets)
+        self._n_samples, self._map_from, self._n_sweeps = n_samples, map_from, n_sweeps
+        self._priors, self._outputs, self._acquisition = priors, outputs, acquisition
+        self._tuned: tuple[bytes, Gaussian] | None = None  # cache: observations that theta was tuned on, and theta
+
+    def belief(self, X: Array, y: Array, number: int, seeds: Seeds, past: Past | None = None) -> ProcessBelief:
+        """See `PatientSurrogate`."""
+        rows, labels = self.view(X)
+        z = self._outputs(y)
+        blocks = Blocks(self._form, rows, z, labels)
+        # values that move have no spread that could jump: only their number counts
+        n = last_checkpoint(z if past is None else np.zeros(len(y)))
+        gaussian = self._gaussian(rows[:n], labels[:n], y[:n] if past is None else past(n), self._samples(len(y)))
+        posterior = condition(blocks, self._theta(blocks, rows, labels, y, gaussian, seeds("theta", number)))
+        best = fitted(blocks, posterior).min(axis=1, keepdims=True)
+        return ProcessBelief(self.view, posterior, best, self._acquisition)
+
+    def _samples(self, n: int) -> bool:
+        """Tell whether theta is sampled after so many observations."""
+        return self._n_samples > 0 and (self._map_from is None or n < self._map_from)
+
+    def _theta(
+        self, blocks: Blocks, rows: Array, labels: Labels, y: Array, gaussian: Gaussian, rng: np.random.Generator
+    ) -> Array:
+        """Return samples of theta, or its most probable value.  # (n_samples, n_theta)."""
+        if not self._samples(len(y)):
+            return gaussian.centre[None]
+        if len(y) > MOST_TUNED:
+            blocks = self._some(rows, labels, y)
+        prior = JointPrior(self._priors, blocks.n_shared)
+        return sample_theta(blocks, prior, gaussian, self._n_samples, self._n_sweeps, rng)
+
+    def _gaussian(self, rows: Array, labels: Labels, y: Array, needs_spread: bool) -> Gaussian:
+        """Return theta's maximum, and a Gaussian around it, given the observations up to the last checkpoint."""
+        key = rows.tobytes() + np.asarray(y).tobytes() + bytes([needs_spread])
+        if self._tuned is None or self._tuned[0] != key:
+            blocks = self._some(rows, labels, y)
+            prior = JointPrior(self._priors, blocks.n_shared)
+            centre = maximum_a_posteriori(blocks, prior)
+            found = gaussian_around(blocks, prior, centre) if needs_spread else Gaussian(centre, np.empty((0, 0)))
+            self._tuned = key, found
+        return self._tuned[1]
+
+    def _some(self, rows: Array, labels: Labels, y: Array) -> Blocks:
+        """Return the observations that theta is inferred from."""
+        z = self._outputs(y)
+        if len(y) > MOST_TUNED:
+            good = np.argsort(z, kind="stable")[: MOST_TUNED // 4]
+            even = np.linspace(0, len(y) - 1, MOST_TUNED - len(good)).astype(np.intp)
+            some = np.unique(np.concatenate([good, even]))
+            rows, labels, z = rows[some], labels[some], z[some]
+        return Blocks(self._form, rows, z, labels)
+
+
+def last_checkpoint(z: Array) -> int:
+    """Return the number of observations, from the first on, that theta's maximum is found from.
+
+    A function of the observations alone, so that an object that lived through them and a fresh one agree, and the cost
+    of tuning is shared by many suggestions: each tenth more observations is one, and so is a jump of their spread.
+    """
+    n = len(z)
+    if n <= ALWAYS_TUNED:
+        return n
+    counts = np.arange(1, n + 1)
+    means = np.cumsum(z) / counts
+    spreads = np.sqrt(np.maximum(np.cumsum(z**2) / counts - means**2, 0.0))  # of the first 1, 2, ..., n
+    checkpoint = ALWAYS_TUNED
+    while checkpoint < n:
+        later = spreads[checkpoint:]
+        is_broken = (later > spreads[checkpoint - 1] * SCALE_CHANGE) | (later * SCALE_CHANGE < spreads[checkpoint - 1])
+        following = int(np.ceil(checkpoint * GROWTH))
+        if is_broken.any():
+            following = min(following, checkpoint + 1 + int(is_broken.argmax()))
+        if following > n:
+            break
+        checkpoint = following
+    return checkpoint

@@ -1,0 +1,1 @@
+"""Population-based incremental learning over conditional spaces."""

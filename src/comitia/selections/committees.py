@@ -1,0 +1,189 @@
+"""Selections that hand over a committee: chosen greedily, EO's own, agnostic Bayes.
+
+Where no predictions were kept they hand over the best trial.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from comitia.arrays import AnyArray, Array, Indices
+from comitia.committees.bootstraps import Bootstraps
+from comitia.committees.tempering import tempered
+from comitia.committees.slots import SlotRules, committee_of
+from comitia.committees.greedy import Greedy, of_least
+from comitia.committees.losses import AverageLoss, CommitteeLoss
+from comitia.committees.pool import by_row, form_for, nobody, pool_of, whole_predictions
+from comitia.committees.ensemble import of_most
+from comitia.errors import check_int
+from comitia.history import History, Truth
+from comitia.evaluation.scoring import Loss, Scorer
+from comitia.seams import Member
+from comitia.seeds import Seeds
+from comitia.selections.single import Argmin
+
+
+class GreedyCommittee:
+    """A committee chosen greedily from all trials (T §4.1).
+
+    Parameters
+    ----------
+    greedy : Greedy
+    loss : CommitteeLoss, optional
+        If not given: squared error for numbers, log loss where probabilities were kept, zero-one loss of a vote where
+        classes were.
+    wants_probabilities : bool
+        Keep class probabilities instead of classes; a loss of averages does without being told.
+    """
+
+    compares_rows = True
+
+    def __init__(
+        self,
+        greedy: Greedy = Greedy(),  # noqa: B008 - frozen
+        *,
+        loss: CommitteeLoss | None = None,
+        wants_probabilities: bool = False,
+    ) -> None:
+        self._greedy = greedy
+        self._loss = loss
+        self.wants_probabilities = wants_probabilities or isinstance(loss, AverageLoss)
+
+    def members(self, history: History, seeds: Seeds) -> Sequence[Member]:
+        """See `Selection`."""
+        form = form_for(history, self._loss)
+        pool = None if form is None else pool_of(history, form)
+        if form is None or pool is None or not len(pool):
+            return Argmin().members(history, seeds)
+        order = np.argsort(pool.numbers)  # the earlier of equals is the earlier trial
+        answers = pool.answers if (np.diff(order) > 0).all() else pool.answers[order]
+        rng = seeds("greedy", len(history))
+        counts = self._greedy(nobody(pool, form), answers, rng, pool.seconds[order])
+        return weighted(history, pool.numbers[order], counts, pool.temperatures[order])
+
+
+class SlotCommittee:
+    """The committee that ensemble optimisation ends with (T Alg. 4.1)."""
+
+    compares_rows = True
+
+    def __init__(self, rules: SlotRules) -> None:
+        self._rules = rules
+
+    def members(self, history: History, seeds: Seeds) -> Sequence[Member]:
+        """See `Selection`."""
+        trials = committee_of(history, self._rules).members
+        if not trials:
+            return Argmin().members(history, seeds)
+        return weighted(history, *np.unique(trials, return_counts=True))
+
+
+class AgnosticBayes:
+    """The best model of each bootstrap of the validation rows; duplicates become weights (L Alg. 2).
+
+    Parameters
+    ----------
+    bootstraps : Bootstraps
+    most_members : int, optional
+        Keep the models that are the best of most bootstraps.
+    """
+
+    compares_rows = True
+
+    def __init__(self, bootstraps: Bootstraps = Bootstraps(), *, most_members: int | None = None) -> None:  # noqa: B008 - frozen
+        if most_members is not None:
+            check_int("AgnosticBayes", "most_members", most_members)
+        self._bootstraps = bootstraps
+        self._most_members = most_members
+
+    def members(self, history: History, seeds: Seeds) -> Sequence[Member]:
+        """See `Selection`."""
+        pool = self._bootstraps.pool(history)
+        if not len(pool):
+            return Argmin().members(history, seeds)
+        order = np.argsort(pool.numbers)
+        risks = self._bootstraps.risks(pool, list(range(self._bootstraps.count(history))), seeds)[order]
+        best = [of_least(column, least=0.0)[0] for column in risks.T]  # the earlier of equals; of whatever scale
+        counts = np.bincount(best, minlength=len(pool))
+        if self._most_members is not None:
+            counts[np.argsort(-counts, kind="stable")[self._most_members :]] = 0
+        return weighted(history, pool.numbers[order], counts)
+
+
+def weighted(
+    history: History,
+    numbers: Indices,
+    counts: Indices,
+    temperatures: Array | None = None,
+) -> list[Member]:
+    """Return the trials that were counted, with weights that sum to 1, the heaviest first."""
+    order = [i for i in np.argsort(-counts, kind="stable").tolist() if counts[i] > 0]
+    total = int(counts.sum())
+    trials = [history.trial(int(numbers[i])) for i in order]
+    warmth = np.ones(len(counts)) if temperatures is None else temperatures
+    return [
+        Member(trial.config, int(counts[i]) / total, trial.number, float(warmth[i]))
+        for i, trial in zip(order, trials, strict=True)
+    ]
+
+
+def validation_loss(
+    history: History, members: Sequence[Member], loss: Loss, order: Sequence[int] | None = None
+) -> float:
+    """Return the loss of members together on the rows that each was judged on; NaN where predictions were not kept.
+
+    As for a trial it is the mean over folds; where members had other folds, over rows. Optimistic where members were
+    chosen by the same rows. `order` decides between classes, as in `Ensemble`. A scorer can score numbers alone.
+    """
+    truth = history.truth
+    found = None if truth is None else _together(history, members, truth)
+    if truth is None or found is None or (isinstance(loss, Scorer) and truth.n_classes):
+        return math.nan
+    rows, folds, mean = found
+    weights = np.ones(len(rows)) if truth.weights is None else truth.weights[rows]
+    if isinstance(loss, Scorer):
+        parts = [folds == fold for fold in np.unique(folds)]
+        scores = [loss(_Known(mean[part]), rows[part], truth.y[rows[part]], weights[part]) for part in parts]
+        return -float(np.mean(scores))
+    predicted = of_most(mean, order) if truth.n_classes and not loss.needs_probabilities else mean
+    losses = loss.rows(truth.y[rows], predicted)
+    return float(np.mean(np.bincount(folds, losses * weights) / np.bincount(folds, weights)))
+
+
+class _Known(BaseEstimator):  # type: ignore[misc]
+    """Has predicted already; what a scorer wants to call."""
+
+    def __init__(self, predicted: Array) -> None:
+        self.predicted = predicted
+
+    def predict(self, X: Any) -> Array:
+        """Return what is known of the rows, whatever they are."""
+        return self.predicted
+
+
+def _together(
+    history: History, members: Sequence[Member], truth: Truth
+) -> tuple[Indices, Indices, AnyArray] | None:
+    """Return rows, their folds and what members say of them together; None where that was not kept."""
+    found = [None if member.trial is None else whole_predictions(history, member.trial) for member in members]
+    kept = [predictions for predictions in found if predictions is not None]
+    if len(kept) < len(found) or not kept:
+        return None
+    rows, folds = kept[0].rows, kept[0].folds
+    values = [np.asarray(one.values) for one in kept]
+    if not all(np.array_equal(one.rows, rows) and np.array_equal(one.folds, folds) for one in kept):
+        values = [by_row(one.rows, some, truth.n_classes) for one, some in zip(kept, values, strict=True)]
+        rows, folds = np.unique(rows), np.zeros(len(values[0]), dtype=np.intp)
+        if not all(np.array_equal(np.unique(one.rows), rows) for one in kept):
+            return None
+    if truth.n_classes:
+        values = [some if some.ndim == 2 else some[:, None] == np.arange(truth.n_classes) for some in values]
+        values = [tempered(some, member.temperature) for some, member in zip(values, members, strict=True)]
+    mean: AnyArray = np.tensordot([member.weight for member in members], np.stack(values).astype(np.float64), 1)
+    return rows, folds, mean

@@ -1,0 +1,5 @@
+"""A search that goes on: the record, the loop, the budget, and `Study`, which ties them together."""
+
+from comitia.study.study import Study
+
+__all__ = ["Study"]

@@ -1,0 +1,1 @@
+"""Tables of the user: reading files, and cleaning columns into one matrix of numbers."""

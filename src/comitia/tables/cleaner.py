@@ -1,0 +1,370 @@
+"""From a user's raw table to one matrix of numbers, and from labels to class codes.
+
+Types are cleaned once for a study: nothing here learns from the target, so nothing leaks between folds. Numbers stay
+numbers, booleans become 0 and 1, dates become their parts, strings become codes (and, where there are very many
+different ones, hashed letters as well). Encoders that learn, such as one-hot or target encoding, are fitted in each
+fold by the learners' own pipelines (`comitia.learners.default`), which get told which columns are codes.
+
+Numeric arrays, numeric frames and sparse matrices pass through without being looked at column by column.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+from comitia.arrays import Array
+from comitia.errors import TableError
+
+MOST_LEVELS = 100
+"""Strings with more different values than this also get hashed letters."""
+N_HASHED = 12
+DATE_PARTS = ("year", "month", "day", "weekday", "hour", "days")
+MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "nat", "<na>")
+"""What stands for a missing value in a column of strings, in any case."""
+
+
+@dataclass(frozen=True)
+class ColumnKind:
+    """What one column of the user's table is, and what it becomes."""
+
+    name: str
+    kind: str
+    """"number", "date", "category", "text" or "nothing" (constant or all missing: left out)."""
+    levels: tuple[str, ...] = ()
+
+    @property
+    def outputs(self) -> list[str]:
+        """Names of the columns it becomes."""
+        match self.kind:
+            case "number" | "category":
+                return [self.name]
+            case "date":
+                return [f"{self.name}.{part}" for part in DATE_PARTS]
+            case "text":
+                return [self.name, *(f"{self.name}.{i}" for i in range(N_HASHED))]
+        return []
+
+    @property
+    def output_is_code(self) -> list[bool]:
+        """Which of them are category codes."""
+        match self.kind:
+            case "category":
+                return [True]
+            case "text":
+                return [True] + [False] * N_HASHED
+        return [False] * len(self.outputs)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What learners need to know of the cleaned table."""
+
+    n_columns: int
+    is_sparse: bool = False
+    codes: tuple[int, ...] = ()
+    """Positions of the columns that are category codes."""
+    n_levels: tuple[int, ...] = field(default=())
+    """Number of different codes of each."""
+
+
+class TableCleaner(BaseEstimator):  # type: ignore[misc]
+    """Learn the types of a table's columns; turn this table and later ones into a matrix of numbers.
+
+    Later tables are matched by column name where the first had names: extra columns are ignored, reordered ones found,
+    missing ones are an error. Categories that were not seen are treated as missing.
+
+    Parameters
+    ----------
+    owner : str
+        Whose table it is, for messages.
+    """
+
+    def __init__(self, owner: str = "the model") -> None:
+        self.owner = owner
+
+    def fit(self, X: Any) -> TableCleaner:
+        """Learn the types."""
+        self.is_sparse_ = sparse.issparse(X)
+        self.names_: list[str] | None = None
+        self.kinds_: list[ColumnKind] | None = None
+        if self.is_sparse_:
+            self.n_features_in_ = int(X.shape[1])
+            return self
+        frame = as_frame(X)
+        if frame is None:
+            self.n_features_in_ = int(_as_numbers(X).shape[1])
+            return self
+        self.n_features_in_ = frame.shape[1]
+        self.names_ = _checked_names(frame)
+        if not all(_is_number(dtype) for dtype in frame.dtypes):
+            self.kinds_ = [_kind_of(frame.iloc[:, i], name) for i, name in enumerate(self.names_)]
+            if not any(kind.outputs for kind in self.kinds_):
+                raise TableError("A table must have a column that varies. Got only constant or empty ones.")
+        return self
+
+    @property
+    def columns_(self) -> Columns:
+        """What learners need to know of the cleaned table."""
+        if self.kinds_ is None:
+            return Columns(self.n_features_in_, self.is_sparse_)
+        is_code = [code for kind in self.kinds_ for code in kind.output_is_code]
+        levels = [len(kind.levels) for kind in self.kinds_ for code in kind.output_is_code if code]
+        return Columns(len(is_code), False, tuple(np.flatnonzero(is_code).tolist()), tuple(levels))
+
+    @property
+    def outputs_(self) -> list[str]:
+        """Names of the cleaned table's columns."""
+        if self.kinds_ is not None:
+            return [name for kind in self.kinds_ for name in kind.outputs]
+        return self.names_ or [f"x{i}" for i in range(self.n_features_in_)]
+
+    def transform(self, X: Any) -> Any:
+        """Return the table as a matrix of float64, missing values as NaN; sparse stays sparse.  # (n, p)."""
+        if sparse.issparse(X):
+            return self._sparse(X)
+        frame = as_frame(X)
+        if self.names_ is None or frame is None:
+            return self._by_position(X, frame)
+        frame = self._matched(frame)
+        if self.kinds_ is None:
+            return self._numeric(frame)
+        parts = [_clean(frame.iloc[:, i], kind) for i, kind in enumerate(self.kinds_) if kind.outputs]
+        return np.column_stack(parts)
+
+    def _sparse(self, X: Any) -> Any:
+        if not self.is_sparse_:
+            X = X.toarray()
+            return self._by_position(X, None)
+        self._check_width(X.shape[1])
+        return sparse.csr_matrix(X, dtype=np.float64)
+
+    def _by_position(self, X: Any, frame: Any) -> Any:
+        if self.kinds_ is not None and frame is None:
+            import pandas as pd
+
+            values = np.asarray(X, dtype=object)
+            self._check_width(values.shape[1] if values.ndim == 2 else -1)
+            return self.transform(pd.DataFrame(values, columns=self.names_))
+        matrix = _as_numbers(X if frame is None else frame.to_numpy())
+        self._check_width(matrix.shape[1])
+        return sparse.csr_matrix(matrix) if self.is_sparse_ else matrix
+
+    def _check_width(self, n: int) -> None:
+        if n != self.n_features_in_:
+            raise TableError(
+                f"X has {n} features, but {self.owner} is expecting {self.n_features_in_} features as input. "
+                "Give it the columns it was fitted with."
+            )
+
+    def _matched(self, frame: Any) -> Any:
+        """Return the frame's columns in the order of the first table."""
+        assert self.names_ is not None
+        names = [str(name) for name in frame.columns]
+        if names == self.names_:
+            return frame
+        positions = {name: i for i, name in enumerate(names)}
+        if missing := [name for name in self.names_ if name not in positions]:
+            raise TableError(
+                f"The table must have the columns that the model was fitted with. Got one without {_listing(missing)}. "
+                "Feature names must match those that were passed during fit; add the columns, empty if need be."
+            )
+        return frame.iloc[:, [positions[name] for name in self.names_]]
+
+    def _numeric(self, frame: Any) -> Array:
+        if all(_is_number(dtype) for dtype in frame.dtypes):
+            return _finite(frame.to_numpy(dtype=np.float64, na_value=np.nan))
+        assert self.names_ is not None
+        return np.column_stack([_numbers(frame.iloc[:, i], name) for i, name in enumerate(self.names_)])
+
+
+def as_frame(X: Any) -> Any:
+    """Return a pandas frame for frames and for arrays with more than numbers in them; None for plain numbers."""
+    import pandas as pd
+
+    if isinstance(X, pd.DataFrame):
+        return X
+    if hasattr(X, "to_pandas") and hasattr(X, "columns"):  # polars, without needing it
+        return pd.DataFrame({str(name): X[name].to_list() for name in X.columns}) if X.width else X.to_pandas()
+    values = np.asarray(X) if not hasattr(X, "dtype") else X
+    if values.dtype.kind in "OUSM" and getattr(values, "ndim", 0) == 2:
+        frame = pd.DataFrame(np.asarray(values), columns=[f"x{i}" for i in range(values.shape[1])]).infer_objects()
+        return None if all(_is_number(dtype) for dtype in frame.dtypes) else frame
+    return None
+
+
+def _as_numbers(X: Any) -> Array:
+    """Return an array of numbers with scikit-learn's own words where it is not one."""
+    from sklearn.utils import check_array
+
+    matrix = check_array(X, dtype=np.float64, ensure_all_finite=False, estimator="comitia")
+    return _finite(matrix)
+
+
+def _finite(matrix: Array) -> Array:
+    """Treat infinity as missing: no learner takes it."""
+    is_bad = np.isinf(matrix)
+    return np.where(is_bad, np.nan, matrix) if is_bad.any() else matrix
+
+
+def _checked_names(frame: Any) -> list[str]:
+    if not frame.shape[1]:
+        raise TableError(
+            "A table must have at least one column. Got none: 0 feature(s) while a minimum of 1 is required."
+        )
+    if not len(frame):
+        raise TableError("A table must have at least one row. Got none: 0 sample(s) while a minimum of 1 is required.")
+    names = [str(name) for name in frame.columns]
+    if twice := sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []:
+        raise TableError(f"Columns must have different names. Got {_listing(twice)} more than once. Rename them.")
+    return names
+
+
+def _is_number(dtype: Any) -> bool:
+    import pandas as pd
+
+    return bool(pd.api.types.is_numeric_dtype(dtype)) and not pd.api.types.is_complex_dtype(dtype)
+
+
+def _kind_of(column: Any, name: str) -> ColumnKind:
+    """Decide what a column is by looking at all of it."""
+    import pandas as pd
+
+    if _is_number(column.dtype):
+        values = _finite(column.to_numpy(dtype=np.float64, na_value=np.nan))
+        return ColumnKind(name, "number" if _varies(values) else "nothing")
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+        return ColumnKind(name, "date" if column.nunique() > 1 else "nothing")
+    if pd.api.types.is_timedelta64_dtype(column.dtype):
+        return ColumnKind(name, "number")
+    texts = _texts(column)
+    known = texts.dropna()
+    if known.nunique() < 2 and (known.nunique() == 0 or not texts.isna().any()):
+        return ColumnKind(name, "nothing")
+    if not isinstance(column.dtype, pd.CategoricalDtype):
+        if pd.to_numeric(known, errors="coerce").notna().all():
+            return ColumnKind(name, "number")
+        if _dates(known) is not None:
+            return ColumnKind(name, "date")
+    levels = tuple(sorted(known.unique().tolist()))
+    return ColumnKind(name, "category" if len(levels) <= MOST_LEVELS else "text", levels)
+
+
+def _varies(values: Array) -> bool:
+    known = values[~np.isnan(values)]
+    return len(known) > 0 and (bool((known != known[0]).any()) or len(known) < len(values))
+
+
+def _clean(column: Any, kind: ColumnKind) -> Array:
+    """Return the numbers that one column becomes.  # (n, n_outputs)."""
+    match kind.kind:
+        case "number":
+            return _numbers(column, kind.name)[:, None]
+        case "date":
+            return _date_parts(column, kind.name)
+        case "category":
+            return _codes(_texts(column), kind.levels)[:, None]
+    texts = _texts(column)
+    return np.column_stack([_codes(texts, kind.levels), _hashed(texts)])
+
+
+def _numbers(column: Any, name: str) -> Array:
+    import pandas as pd
+
+    if _is_number(column.dtype):
+        return _finite(column.to_numpy(dtype=np.float64, na_value=np.nan))
+    if pd.api.types.is_timedelta64_dtype(column.dtype):
+        return np.asarray(column.dt.total_seconds(), dtype=np.float64)
+    texts = _texts(column)
+    numbers = pd.to_numeric(texts, errors="coerce")
+    if (bad := numbers.isna() & texts.notna()).any():
+        raise TableError(
+            f"The column {name!r} must hold numbers, as it did when the model was fitted. Got {texts[bad].iloc[0]!r} "
+            f"and {int(bad.sum()) - 1} more that are not. Clean the column, or fit again with it as it is now."
+        )
+    return _finite(numbers.to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+def _texts(column: Any) -> Any:
+    """Return a column of anything as stripped strings, missing ones as missing."""
+    import pandas as pd
+
+    values = column.astype(object)
+    is_missing = pd.isna(values)
+    texts = values.where(is_missing, values.map(str).str.strip())
+    texts = texts.where(~is_missing, None)
+    is_missing = is_missing | texts.map(lambda text: isinstance(text, str) and text.lower() in MISSING)
+    return texts.where(~is_missing, None)
+
+
+DATE_LIKE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{4}-\d{2}")
+
+
+def _dates(known: Any) -> Any:
+    """Parse strings as dates; None if they are not all dates. Plain numbers are not."""
+    import warnings
+
+    import pandas as pd
+
+    if not known.head(20).map(lambda text: bool(DATE_LIKE.search(text))).all():
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # formats that differ from row to row
+        for form in (None, "mixed"):
+            parsed = pd.to_datetime(known, errors="coerce", utc=True, format=form)
+            if parsed.notna().all():
+                return parsed
+    return None
+
+
+def _date_parts(column: Any, name: str) -> Array:
+    import pandas as pd
+
+    if not pd.api.types.is_datetime64_any_dtype(column.dtype):
+        texts = _texts(column)
+        known = texts.dropna()
+        parsed = _dates(known) if len(known) else pd.Series(dtype="datetime64[ns, UTC]")
+        if parsed is None:
+            raise TableError(
+                f"The column {name!r} must hold dates, as it did when the model was fitted. Got {known.iloc[0]!r} and "
+                "others that are not all dates. Clean the column, or fit again with it as it is now."
+            )
+        column = parsed.reindex(texts.index)
+    stamps = column.dt
+    seconds = (column - pd.Timestamp(0, tz=stamps.tz)).dt.total_seconds()
+    parts = [stamps.year, stamps.month, stamps.day, stamps.day_of_week, stamps.hour, seconds / 86400]
+    return np.column_stack([np.asarray(part, dtype=np.float64) for part in parts])
+
+
+def _codes(texts: Any, levels: Sequence[str]) -> Array:
+    """Return the position of each text among the levels; NaN if missing or never seen."""
+    import pandas as pd
+
+    codes = pd.Index(levels).get_indexer(pd.Index(texts.to_numpy(dtype=object)))
+    return np.where(codes < 0, np.nan, codes).astype(np.float64)
+
+
+def _hashed(texts: Any) -> Array:
+    """Count the three-letter pieces of each text by their hash: near texts get near numbers, nothing is learned."""
+    import pandas as pd
+
+    codes, unique = pd.factorize(texts)
+    rows = np.zeros((len(unique) + 1, N_HASHED))
+    for row, text in zip(rows, unique, strict=False):
+        padded = f" {text.lower()} "
+        for i in range(len(padded) - 2):
+            row[zlib.crc32(padded[i : i + 3].encode()) % N_HASHED] += 1
+    rows[-1] = np.nan  # code -1: missing
+    return np.asarray(np.log1p(rows)[codes])
+
+
+def _listing(names: Sequence[str], most: int = 5) -> str:
+    shown = ", ".join(repr(name if len(name) <= 40 else name[:37] + "...") for name in names[:most])
+    return shown + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -1,0 +1,463 @@
+"""AutoClassifier, AutoRegressor and SearchCV: what scikit-learn users expect works as they expect."""
+
+import os
+import pickle
+import time
+import warnings
+from pathlib import Path
+from typing import Any, ClassVar
+
+import joblib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse, stats
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, make_classification
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.metrics import accuracy_score, roc_auc_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    RandomizedSearchCV,
+    cross_val_score,
+    train_test_split,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import check_estimator
+
+from comitia import AutoClassifier, AutoRegressor, Method, SearchCV, Workers
+from comitia.auto.estimators import FallbackWarning
+from comitia.errors import ChoiceError, ComitiaError, ComitiaWarning, TableError, UnknownName
+from comitia.optimizers import RandomSearch
+from comitia.selections.single import SelectionSplit
+
+IRIS = load_iris(return_X_y=True)
+DIABETES = load_diabetes(return_X_y=True)
+
+
+def quick(kind: Any = AutoClassifier, **more: Any) -> Any:
+    return kind(**{"n_trials": 2, "include": ["linear"], "random_state": 0, **more})
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        # one trial: with more, weights and repeated rows give other folds, which may prefer another configuration
+        AutoClassifier(n_trials=1, include=["linear"]),
+        AutoRegressor(n_trials=1, include=["linear"]),
+        SearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, n_trials=2),
+    ],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_scikit_learns_own_checks_pass_without_exception(estimator: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = check_estimator(estimator, on_fail=None, on_skip=None)
+    failed = {r["check_name"]: str(r["exception"]) for r in results if r["status"] == "failed"}
+    assert failed == {}
+    assert len(results) > 50
+
+
+class TestInsideScikitLearn:
+    def test_pipeline_and_cross_val_score(self) -> None:
+        model = make_pipeline(StandardScaler(), quick())
+        assert cross_val_score(model, *IRIS, cv=3).mean() > 0.9
+
+    def test_grid_search_over_it(self) -> None:
+        search = GridSearchCV(quick(), {"n_trials": [1, 2]}, cv=2).fit(*IRIS)
+        assert search.best_score_ > 0.9
+
+    def test_clone_pickle_and_joblib(self, tmp_path: Path) -> None:
+        model = clone(quick(storage=tmp_path / "s.db")).fit(*IRIS)
+        expected = model.predict_proba(IRIS[0])
+        assert (pickle.loads(pickle.dumps(model)).predict_proba(IRIS[0]) == expected).all()
+        joblib.dump(model, tmp_path / "m.joblib")
+        assert (joblib.load(tmp_path / "m.joblib").predict_proba(IRIS[0]) == expected).all()
+        assert len(pickle.loads(pickle.dumps(model)).leaderboard()) == 2
+
+    def test_the_same_random_state_gives_the_same_model(self) -> None:
+        one, two = (quick(n_trials=4, include=["lightgbm"]).fit(*IRIS).predict_proba(IRIS[0]) for _ in range(2))
+        assert (one == two).all()
+
+    def test_attributes(self) -> None:
+        X, y = load_iris(return_X_y=True, as_frame=True)
+        model = quick(n_trials=3).fit(X, y)
+        assert model.classes_.tolist() == [0, 1, 2]
+        assert model.n_features_in_ == 4
+        assert model.feature_names_in_.tolist() == X.columns.tolist()
+        assert model.best_params_["learner"] == "linear"
+        assert 0 <= model.best_index_ < 3
+        assert model.best_score_ == -model.leaderboard()["loss"][0]
+        assert model.best_estimator_ is model.members_[0].pipeline
+        assert sum(member.weight for member in model.members_) == 1
+        assert "linear" in model._repr_html_()
+        assert "AutoClassifier" in quick()._repr_html_()
+
+    def test_score_follows_scoring(self) -> None:
+        X, y = load_breast_cancer(return_X_y=True)
+        plain = quick().fit(X, y)
+        assert plain.score(X, y) == accuracy_score(y, plain.predict(X))
+        ranked = quick(scoring="roc_auc").fit(X, y)
+        assert ranked.score(X, y) == pytest.approx(roc_auc_score(y, ranked.predict_proba(X)[:, 1]))
+        assert ranked.best_score_ > 0.9
+
+    def test_groups_and_weights(self) -> None:
+        X, y = IRIS
+        groups = np.arange(150) % 10
+        model = quick(cv=GroupKFold(5)).fit(X, y, groups=groups, sample_weight=np.ones(150))
+        assert model.score(X, y) > 0.9
+        assert quick().fit(X, y, groups=groups).study_.history.n_finished == 2
+
+    def test_explicit_validation_rows(self) -> None:
+        X, y = IRIS
+        X_train, X_val, y_train, y_val = train_test_split(X, y, random_state=0, stratify=y)
+        model = quick(n_trials=1).fit(X_train, y_train, X_val=X_val, y_val=y_val)
+        expected = LogisticRegression(max_iter=500).fit(StandardScaler().fit(X_train).transform(X_train), y_train)
+        error = 1 - expected.score(StandardScaler().fit(X_train).transform(X_val), y_val)
+        assert model.study_.best_trial.loss == pytest.approx(error)
+        with pytest.raises(ChoiceError, match="predefined split"):
+            quick().fit(X_train, y_train, X_val=X_val, y_val=y_val, groups=np.zeros(len(y_train)))
+
+    @pytest.mark.parametrize(("refit", "n_members"), [("full", 1), ("folds", 3), (False, 1)])
+    def test_refit(self, refit: Any, n_members: int) -> None:
+        model = quick(refit=refit, cv=3, method="bayes").fit(*IRIS)
+        assert len(model.members_) == n_members
+        assert model.score(*IRIS) > 0.9
+
+    @pytest.mark.parametrize("cv", [None, 0.3])
+    def test_a_method_that_sets_rows_aside_returns_the_best_on_them(self, cv: Any) -> None:
+        method = Method(
+            "rs-sel", RandomSearch, "Random.", selection=SelectionSplit(), has_selection_split=True, is_reshuffled=True
+        )
+        model = quick(method=method, n_trials=6, cv=cv).fit(*IRIS)
+        aside = model.study_.history.selection_losses
+        assert model.members_[0].trial == np.argmin(aside)
+        assert len(set(aside)) > 1
+        assert model.score(*IRIS) > 0.9
+        assert not any("selection" in column for column in model.leaderboard().columns)
+        with pytest.raises(ChoiceError, match="selection split needs a 'cv'"):
+            quick(method="gp-sel").fit(*IRIS, X_val=IRIS[0], y_val=IRIS[1])
+
+    def test_rows_set_aside_leave_fewer_folds(self) -> None:
+        X, y = np.arange(6.0)[:, None], np.array([0, 0, 0, 1, 1, 1])
+        model = quick(method="gp-sel", n_trials=1).fit(X, y)
+        assert len(model.study_.best_trial.losses) == 2
+
+    def test_regression(self) -> None:
+        X, y = DIABETES
+        model = quick(AutoRegressor, n_trials=3).fit(X, y)
+        assert model.score(X, y) > 0.4
+        assert model.predict(X).shape == y.shape
+
+
+class TestOwnLearners:
+    def test_estimators_and_their_spaces(self) -> None:
+        model = quick(
+            include=["linear", (SVC(), {"C": stats.loguniform(0.1, 10), "kernel": ["rbf", "linear"]}), SGDClassifier()],
+            n_trials=12,
+        ).fit(*IRIS)
+        tried = set(model.leaderboard()["config.learner"])
+        assert tried == {"linear", "SVC", "SGDClassifier"}
+        assert model.predict_proba(IRIS[0]).shape == (150, 3)
+
+    @pytest.mark.parametrize(
+        ("options", "error", "message"),
+        [
+            ({"include": ["lightgm"]}, UnknownName, "'lightgbm'"),
+            ({"include": []}, ChoiceError, "non-empty"),
+            ({"include": "linear"}, ChoiceError, "non-empty"),
+            ({"include": [SVC]}, ChoiceError, "estimators"),
+            ({"include": [3]}, ChoiceError, "estimators"),
+            ({"exclude": ["svn"]}, UnknownName, "'svm'"),
+            ({"include": ["linear"], "exclude": ["linear"]}, ChoiceError, "At least one learner"),
+            ({"method": "sobl"}, UnknownName, "'sobol'"),
+            ({"scoring": "acuracy"}, UnknownName, "'accuracy'"),
+            ({"refit": "all"}, ChoiceError, "'full'"),
+            ({"n_trials": 0}, ChoiceError, "n_trials"),
+            ({"time_limit": -1}, ChoiceError, "time_limit"),
+            ({"n_jobs": 0}, ChoiceError, "workers"),
+            ({"trial_time_limit": 0}, ChoiceError, "trial_time_limit"),
+        ],
+        ids=repr,
+    )
+    def test_wrong_parameters_are_refused(self, options: dict[str, Any], error: type[Exception], message: str) -> None:
+        with pytest.raises(error, match=message):
+            quick(**options).fit(*IRIS)
+
+
+def frame(n: int = 60) -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "a": rng.normal(size=n),
+            "b": rng.choice(np.array(["x", "y", None]), n),
+            "c": pd.date_range("2024", periods=n),
+            "d": rng.random(n) > 0.5,
+            "e": rng.choice([f"id {i}" for i in range(500)], n),
+        }
+    )
+
+
+LABELS = np.arange(60) % 2
+
+
+class TestTables:
+    @pytest.mark.parametrize("include", [["linear"], ["lightgbm"]])
+    @pytest.mark.parametrize("kind", ["pandas", "polars", "object array"])
+    def test_mixed_tables(self, kind: str, include: list[str]) -> None:
+        X: Any = frame()
+        if kind == "polars":
+            X = pl.from_pandas(X)
+        elif kind == "object array":
+            X = X.to_numpy(dtype=object)
+        model = quick(include=include).fit(X, LABELS)
+        assert model.predict(X).shape == (60,)
+
+    @pytest.mark.parametrize("include", [["linear"], ["lightgbm"], ["knn"], ["svm"], ["extra-trees"], ["mlp"]])
+    def test_sparse_tables(self, include: list[str]) -> None:
+        X = sparse.random(80, 30, density=0.2, random_state=0, format="csr")
+        y = (X[:, 0].toarray().ravel() > 0).astype(int)
+        model = quick(include=include, cv=2).fit(X, y)
+        assert (model.predict(X.tocsc()) == model.predict(X)).all()
+
+    def test_columns_are_matched_by_name(self) -> None:
+        X = frame()
+        model = quick().fit(X, LABELS)
+        expected = model.predict_proba(X)
+        shuffled = X[["e", "b", "a", "d", "c"]].assign(extra=1)
+        assert (model.predict_proba(shuffled) == expected).all()
+        with pytest.raises(TableError, match="without 'b'"):
+            model.predict(X.drop(columns="b"))
+
+    def test_unseen_categories_and_missing_values(self) -> None:
+        X = frame()
+        model = quick().fit(X, LABELS)
+        strange = X.assign(b="never seen", a=np.nan)
+        strange["c"] = pd.NaT
+        assert model.predict(strange).shape == (60,)
+
+    def test_frames_without_texts_as_names_raise_no_warning(self) -> None:
+        X = pd.DataFrame(IRIS[0])  # columns 0, 1, 2, 3
+        assert quick().fit(X, IRIS[1]).predict(X).shape == (150,)
+
+    def test_numbers_that_become_text_are_reported(self) -> None:
+        X = frame()
+        model = quick().fit(X, LABELS)
+        with pytest.raises(TableError, match=r"'a' must hold numbers.*'oops'"):
+            model.predict(X.assign(a=["oops"] + ["1"] * 59))
+        assert model.predict(X.assign(a=X["a"].astype(str))).shape == (60,)  # numbers as text are numbers
+        with pytest.raises(TableError, match="'c' must hold dates"):
+            model.predict(X.assign(c="not a date"))
+
+    @pytest.mark.parametrize(
+        "labels",
+        [
+            ["no", "yes"],
+            [True, False],
+            [1.5, 2.5],
+            [np.datetime64("2024-01-01"), np.datetime64("2025-01-01")],
+            ["1", 2],
+            [None, "a"],
+        ],
+        ids=repr,
+    )
+    def test_labels_of_any_type(self, labels: list[Any]) -> None:
+        y = np.array([labels[i] for i in LABELS], dtype=object)
+        if labels == [1.5, 2.5]:
+            with pytest.raises(ValueError, match="continuous"):  # scikit-learn's own words: these are numbers
+                quick().fit(frame(), y.astype(float))
+            return
+        if None in labels:
+            with pytest.raises(TableError, match="NaN"):
+                quick().fit(frame(), y)
+            return
+        model = quick().fit(frame(), y)
+        assert set(model.predict(frame())) <= set(model.classes_)
+
+    @pytest.mark.parametrize(
+        ("X", "y", "message"),
+        [
+            (pd.DataFrame(), [], "at least one"),
+            (frame().iloc[:0], [], "at least one row"),
+            (frame().iloc[:1], [1], "2 classes|2 samples|varies"),
+            (frame(), np.zeros(60), "one class"),
+            (frame(), np.zeros(59), "60 and 59"),
+            (frame(), np.where(LABELS, np.nan, 1.0), "NaN"),
+            (pd.DataFrame({"a": [1] * 60, "b": ["x"] * 60}), LABELS, "varies"),
+            (pd.DataFrame([[1, 2]] * 60, columns=["a", "a"]), LABELS, "different names"),
+            (frame(), None, "target"),
+            (np.ones((60, 2, 2)), LABELS, "dim|shape"),
+            (frame(), np.arange(60), "2 samples"),
+        ],
+        ids=[
+            "empty",
+            "no rows",
+            "one row",
+            "one class",
+            "length",
+            "nan",
+            "constant",
+            "twice",
+            "no y",
+            "3d",
+            "singletons",
+        ],
+    )
+    def test_tables_that_cannot_be_learned_from(self, X: Any, y: Any, message: str) -> None:
+        with pytest.raises(ValueError, match=message):
+            quick().fit(X, y)
+
+    def test_odd_but_usable_tables(self) -> None:
+        odd: dict[str, Any] = {"all missing": np.nan, "constant": 3, 'qu"ote {json: [1]}': 1.5, "ü" * 1000: LABELS}
+        X = frame().assign(**odd)
+        X["infinite"] = np.where(LABELS, np.inf, 1.0)
+        model = quick(include=["linear", "lightgbm"], n_trials=3).fit(X, LABELS)
+        assert model.score(X, LABELS) > 0.9
+
+    def test_a_class_with_one_row(self) -> None:
+        y = np.array(["a"] * 30 + ["b"] * 29 + ["rare"])
+        model = quick().fit(frame(), y)
+        assert model.predict_proba(frame()).shape == (60, 3)
+
+    def test_a_constant_number_to_predict(self) -> None:
+        with pytest.warns(ComitiaWarning, match="constant"):
+            model = quick(AutoRegressor).fit(frame(), np.full(60, 7.0))
+        assert model.predict(frame()) == pytest.approx(np.full(60, 7.0))
+
+    @pytest.mark.parametrize(
+        "y", [np.full(60, np.nan), np.full(60, np.inf), np.array(["x"] * 60)], ids=["nan", "inf", "text"]
+    )
+    def test_numbers_that_are_none(self, y: Any) -> None:
+        with pytest.raises(TableError):
+            quick(AutoRegressor).fit(frame(), y)
+
+
+class Sleeper(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A learner that never ends."""
+
+    def fit(self, X: Any, y: Any) -> None:
+        time.sleep(10_000)
+
+
+class Glutton(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A learner that allocates without end."""
+
+    def fit(self, X: Any, y: Any) -> None:
+        held = []
+        while True:
+            held.append(b"x" * 5_000_000)
+            time.sleep(0.005)
+
+
+class TestTimeLimit:
+    def test_learners_without_end(self) -> None:
+        X, y = make_classification(2000, random_state=0)
+        began = time.monotonic()
+        model = AutoClassifier(
+            time_limit=5, include=["linear", Sleeper(), Glutton()], n_jobs=2, trial_memory_limit=1e9, random_state=0
+        ).fit(X, y)
+        assert time.monotonic() - began < 5 * 1.1 + 2
+        assert model.members_[0].config is not None
+        assert model.score(X, y) > 0.8
+
+    def test_when_nothing_succeeds_the_prior_is_returned_with_a_warning(self) -> None:
+        X, y = load_digits(return_X_y=True)
+        began = time.monotonic()
+        with pytest.warns(FallbackWarning, match="most frequent class"):
+            model = AutoClassifier(time_limit=3, include=[Sleeper()], random_state=0).fit(X, y)
+        assert time.monotonic() - began < 3 * 1.1 + 2
+        assert model.predict_proba(X)[0] == pytest.approx(np.bincount(y) / len(y))
+        assert model.best_params_ == {}
+
+    def test_workers_of_ones_own_are_left_running(self) -> None:
+        with Workers(2) as pool:
+            for _ in range(2):
+                assert quick(executor=pool, n_trials=3).fit(*IRIS).score(*IRIS) > 0.9
+            assert pool.is_held
+
+
+def test_storage_goes_on(tmp_path: Path) -> None:
+    first = quick(n_trials=3, storage=tmp_path / "s.db").fit(*IRIS)
+    first.study_.close()
+    second = quick(n_trials=6, storage=tmp_path / "s.db").fit(*IRIS)
+    assert second.study_.history.n_finished == 6
+    second.study_.close()
+    whole = quick(n_trials=6).fit(*IRIS)
+    assert whole.leaderboard()["loss"].tolist() == second.leaderboard()["loss"].tolist()
+
+
+def test_nothing_is_written_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    quick(n_jobs=2).fit(*IRIS)
+    assert os.listdir(tmp_path) == []
+
+
+class TestSearchCV:
+    space: ClassVar[Any] = {"C": stats.loguniform(1e-2, 1e2), "gamma": stats.loguniform(1e-3, 1e1)}
+
+    def test_has_the_attributes_of_randomized_search(self) -> None:
+        ours = SearchCV(SVC(), self.space, n_trials=6, random_state=0, cv=3, return_train_score=True).fit(*IRIS)
+        theirs = RandomizedSearchCV(SVC(), self.space, n_iter=6, random_state=0, cv=3, return_train_score=True).fit(
+            *IRIS
+        )
+        assert set(ours.cv_results_) == set(theirs.cv_results_)
+        public = {name for name in vars(theirs) if name.endswith("_")}
+        assert public <= set(vars(ours))
+        assert ours.score(*IRIS) > 0.9
+        assert ours.best_index_ == np.argmin(ours.cv_results_["rank_test_score"])
+        assert ours.study_.best_trial.number == ours.best_index_
+
+    def test_several_metrics(self) -> None:
+        search = SearchCV(
+            SVC(), self.space, n_trials=4, scoring=["accuracy", "f1_macro"], refit="f1_macro", random_state=0
+        ).fit(*IRIS)
+        assert "mean_test_f1_macro" in search.cv_results_
+        assert search.best_index_ == np.argmax(search.cv_results_["mean_test_f1_macro"])
+
+    def test_finite_spaces_are_not_searched_twice(self) -> None:
+        search = SearchCV(SVC(), {"C": [0.1, 1, 10], "kernel": ["rbf"]}, method="rs", n_trials=50).fit(*IRIS)
+        assert len(search.cv_results_["params"]) == 3
+
+    def test_estimators_inside_a_pipeline_and_groups(self) -> None:
+        model = make_pipeline(StandardScaler(), LogisticRegression())
+        search = SearchCV(model, {"logisticregression__C": [0.1, 1.0]}, n_trials=2, cv=GroupKFold(3))
+        search.fit(*IRIS, groups=np.arange(150) % 6)
+        assert search.best_params_["logisticregression__C"] in (0.1, 1.0)
+
+    def test_failures_are_scored_as_scikit_learn_does(self) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            search = SearchCV(SVC(), {"C": [1.0, -1.0]}, n_trials=2, cv=KFold(3, shuffle=True, random_state=0)).fit(
+                *IRIS
+            )
+        assert search.best_params_ == {"C": 1.0}
+        assert search.study_.history.n_failed == 1
+
+    def test_a_method_that_reshuffles_gives_every_trial_other_folds(self) -> None:
+        method = Method("rs-r", RandomSearch, "Random search, reshuffled.", is_reshuffled=True)
+        same = {"C": [1.0, 1.0 + 1e-9, 1.0 + 2e-9]}  # one model, so that scores differ by their folds alone
+        search = SearchCV(SVC(), same, method=method, n_trials=3, random_state=0, cv=3).fit(*IRIS)
+        first = [search.cv_results_[f"split{i}_test_score"] for i in range(3)]
+        assert len({tuple(scores) for scores in np.transpose(first)}) > 1
+        plain = SearchCV(SVC(), same, method="rs", n_trials=3, random_state=0, cv=3).fit(*IRIS)
+        assert len(set(plain.cv_results_["mean_test_score"])) == 1
+
+    def test_a_method_that_sets_rows_aside_is_refused(self) -> None:
+        search = SearchCV(SVC(), {"C": [1.0, 2.0]}, method="gp-sel")
+        with pytest.raises(ChoiceError, match="rows set aside"):
+            search.fit(*IRIS)
+
+    def test_a_random_state_may_be_a_generator(self) -> None:
+        one, two = (
+            SearchCV(SVC(), self.space, n_trials=2, random_state=np.random.RandomState(3)).fit(*IRIS) for _ in range(2)
+        )
+        assert one.cv_results_["params"] == two.cv_results_["params"]
+
+    def test_an_unknown_method(self) -> None:
+        with pytest.raises(ComitiaError, match=r"near|mean"):
+            SearchCV(SVC(), self.space, method="sobell").fit(*IRIS)

@@ -1,0 +1,467 @@
+"""PBIL: the update of P §4.4, individuals down the hierarchy, and generations as a fold over the history."""
+
+from pathlib import Path
+from typing import Any
+
+import ConfigSpace as CS
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import randint, uniform
+
+from comitia import Config, FunctionEvaluator, History, Observation, Seeds, Space, Study, Trial, get_space
+from comitia.errors import ChoiceError
+from comitia.goals import MeanLoss
+from comitia.methods.registry import METHODS, Method
+from comitia.optimizers import PBIL
+from comitia.optimizers.pbil.pbil import Generation, State, values_that_only_open_a_choice
+
+SEEDS = Seeds(3)
+
+
+def hierarchy() -> Space:
+    """Two kinds with tuning of their own, and one that only opens another choice."""
+    definition = CS.ConfigurationSpace()
+    kind = CS.CategoricalHyperparameter("kind", ["a", "b", "single"])
+    x = CS.UniformFloatHyperparameter("a:x", 0.0, 1.0)
+    n = CS.UniformIntegerHyperparameter("b:n", 1, 5)
+    base = CS.CategoricalHyperparameter("base", ["tree", "line"])
+    definition.add(kind, x, n, base)
+    definition.add(CS.EqualsCondition(x, kind, "a"), CS.EqualsCondition(n, kind, "b"))
+    definition.add(CS.EqualsCondition(base, kind, "single"))
+    return Space(definition)
+
+
+def loss(config: Config) -> float:
+    if config["kind"] == "a":
+        return abs(config["a:x"] - 0.7)
+    return 0.3 + 0.1 * (config["kind"] == "b")
+
+
+def generation_of(space: Space, configs: list[dict[str, Any]]) -> Generation:
+    X = space.encode(configs)
+    return Generation(X, tuple(space.decode(X)))
+
+
+def start_of(optimizer: PBIL) -> State:
+    return State(0, tuple(vector.start for vector in optimizer.vectors))
+
+
+def by_name(optimizer: PBIL, state: State) -> dict[str, dict[str, float]]:
+    return {
+        vector.name: dict(zip(vector.labels, p.tolist(), strict=True))
+        for vector, p in zip(optimizer.vectors, state.p, strict=True)
+    }
+
+
+# ---- the update ---------------------------------------------------------------------------------------------------
+
+FIGURE_2 = {
+    "ensemble": "adaboost",
+    "ad:resample": True,
+    "ad:percent": 51,
+    "ad:iterations": 127,
+    "ad:base": "ibk",
+    "ibk:k": 63,
+    "ibk:validated": False,
+    "ibk:similarity": True,
+    "ibk:inverse": True,
+}
+
+
+def test_the_individual_of_figure_2_moves_the_vectors_as_in_figure_3() -> None:
+    """P Fig. 2: AdaBoost with Q = True, P = 51, I = 127; IBk with K = 63, X = False, F = True, I = True.
+
+    Fig. 3 raises the components that it used, each to (1 - 0.5) / k + 0.5; the seed S and IBk's E, which does nothing
+    for classes, are not in our space.
+    """
+    space = get_space("ensembles").space
+    optimizer = PBIL(space, population=1, bins=256)
+    after = by_name(
+        optimizer, optimizer.advance(start_of(optimizer), generation_of(space, [FIGURE_2]), np.array([0.1]))
+    )
+    sizes = {"ensemble": 7, "ad:resample": 2, "ad:percent": 51, "ad:iterations": 127, "ad:base": 9, "ibk:k": 64}
+    for name, size in {**sizes, "ibk:validated": 2, "ibk:similarity": 2, "ibk:inverse": 2}.items():
+        assert len(after[name]) == size
+        chosen = after[name].pop(str(FIGURE_2[name]))
+        assert chosen == pytest.approx(0.5 / size + 0.5)
+        assert list(after[name].values()) == pytest.approx([0.5 / size] * (size - 1))
+    untouched = {name: p for name, p in after.items() if name not in FIGURE_2}
+    assert all(max(p.values()) == pytest.approx(min(p.values())) for p in untouched.values())
+
+
+def test_the_individual_of_figure_2_can_be_sampled() -> None:
+    space = get_space("ensembles").space
+    optimizer = PBIL(space, population=40, bins=256)
+    state = start_of(optimizer)
+    for _ in range(8):
+        state = optimizer.advance(state, generation_of(space, [FIGURE_2] * 40), np.zeros(40))
+    assert Config(FIGURE_2) in optimizer.generation(state, SEEDS).configs
+
+
+def test_frequencies_count_those_that_used_the_vector() -> None:
+    """Of three selected ones, one used `b:n`: its relative frequency is 1, and `base`, which none used, stays."""
+    space = hierarchy()
+    optimizer = PBIL(space, population=6)
+    generation = generation_of(
+        space,
+        [
+            {"kind": "a", "a:x": 0.11},
+            {"kind": "single", "base": "tree"},
+            {"kind": "b", "b:n": 2},
+            {"kind": "a", "a:x": 0.9},
+            {"kind": "b", "b:n": 4},
+            {"kind": "single", "base": "line"},
+        ],
+    )
+    after = by_name(optimizer, optimizer.advance(start_of(optimizer), generation, np.array([1, 9, 2, 3, 8, np.nan])))
+    assert after["kind"] == pytest.approx({"a": 0.5 / 3 + 0.5 * 2 / 3, "b": 0.5 / 3 + 0.5 / 3, "single": 0.5 / 3})
+    assert after["b:n"] == pytest.approx({"1": 0.1, "2": 0.6, "3": 0.1, "4": 0.1, "5": 0.1})
+    assert after["base"] == pytest.approx({"tree": 0.5, "line": 0.5})
+    assert sorted(after["a:x"].values())[-2:] == pytest.approx([0.5 / 32 + 0.25] * 2)
+
+
+@given(
+    population=st.integers(1, 12),
+    rate=st.floats(0.01, 1),
+    selected=st.floats(0.01, 1),
+    floor=st.floats(0, 0.9),
+    flat=st.booleans(),
+    losses=st.lists(st.one_of(st.floats(-1e300, 1e300), st.just(np.nan)), min_size=12, max_size=12),
+    seed=st.integers(0, 99),
+)
+def test_vectors_stay_distributions(
+    population: int, rate: float, selected: float, floor: float, flat: bool, losses: list[float], seed: int
+) -> None:
+    optimizer = PBIL(
+        hierarchy(), population=population, learning_rate=rate, selected=selected, floor=floor, flat=flat, bins=4
+    )
+    state = start_of(optimizer)
+    for _ in range(4):
+        generation = optimizer.generation(state, Seeds(seed))
+        state = optimizer.advance(state, generation, np.array(losses[: len(generation.configs)]))
+        for p in state.p:
+            assert (p >= 0).all()
+            assert p.sum() == pytest.approx(1)
+
+
+def test_equal_individuals_are_selected_in_the_order_of_their_draw() -> None:
+    optimizer = PBIL(hierarchy(), population=2)
+    generation = generation_of(hierarchy(), [{"kind": "b", "b:n": 1}, {"kind": "b", "b:n": 5}])
+    after = by_name(optimizer, optimizer.advance(start_of(optimizer), generation, np.array([0.5, 0.5])))
+    assert after["b:n"]["1"] > after["b:n"]["5"]
+
+
+def test_nothing_is_learned_from_failures() -> None:
+    optimizer = PBIL(hierarchy(), population=3)
+    state = start_of(optimizer)
+    after = optimizer.advance(state, optimizer.generation(state, SEEDS), np.full(3, np.nan))
+    assert all((a == b).all() for a, b in zip(state.p, after.p, strict=True))
+
+
+# ---- vectors ------------------------------------------------------------------------------------------------------
+
+
+def test_numbers_are_cut_into_cells_that_stand_for_their_centres() -> None:
+    space = Space({"x": uniform(0, 10), "n": randint(0, 100)})
+    vectors = {vector.name: vector for vector in PBIL(space, bins=5).vectors}
+    assert [float(label) for label in vectors["x"].labels] == pytest.approx([1, 3, 5, 7, 9])
+    definition = CS.ConfigurationSpace({"k": (1, 100), "few": (1, 3)})
+    vectors = {vector.name: vector for vector in PBIL(Space(definition), bins=5).vectors}
+    assert vectors["k"].labels == ("11", "31", "51", "71", "91")
+    assert vectors["few"].labels == ("1", "2", "3")
+
+
+def test_a_number_may_say_how_many_values_it_has() -> None:
+    """From one end to the other at equal distances on its scale; where that is too many, cells."""
+    definition = CS.ConfigurationSpace()
+    definition.add(
+        CS.UniformFloatHyperparameter("x", 0.1, 1.0, meta={"components": 10}),
+        CS.UniformFloatHyperparameter("log", 1e-3, 10.0, log=True, meta={"components": 5}),
+        CS.UniformIntegerHyperparameter("n", 1, 9, meta={"components": 3}),
+        CS.UniformIntegerHyperparameter("few", 1, 2, meta={"components": 3}),
+        CS.UniformFloatHyperparameter("other", 0.0, 1.0),
+    )
+    space = Space(definition)
+    labels = {v.name: [float(label) for label in v.labels] for v in PBIL(space, bins=2).vectors}
+    assert labels["x"] == [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
+    assert labels["log"] == [0.001, 0.01, 0.1, 1, 10]
+    assert labels["n"] == [1, 5, 9]
+    assert labels["few"] == [1, 2]
+    assert labels["other"] == [0.25, 0.75]
+    labels = {v.name: [float(label) for label in v.labels] for v in PBIL(space, most=3).vectors}
+    assert labels["x"] == pytest.approx([0.25, 0.55, 0.85])
+    assert labels["n"] == [1, 5, 9]
+    assert {name: len(values) for name, values in labels.items()} == {"x": 3, "log": 3, "n": 3, "few": 2, "other": 3}
+
+
+@pytest.mark.parametrize("components", [0, 2.5, "many"])
+def test_a_bad_number_of_components_is_refused(components: Any) -> None:
+    definition = CS.ConfigurationSpace()
+    definition.add(CS.UniformFloatHyperparameter("x", 0, 1, meta={"components": components}))
+    with pytest.raises(ChoiceError, match="'components' in the meta of 'x' must be an int >= 1"):
+        PBIL(Space(definition))
+
+
+PRINTED = {
+    "ensemble": 7,
+    # Table 1
+    "rc:iterations": 63,
+    "ad:resample": 2,
+    "ad:percent": 51,
+    "ad:iterations": 127,
+    "ba:percent": 91,
+    "ba:iterations": 127,
+    "rf:iterations": 255,
+    "rf:features": 32,
+    "rf:depth": 20,
+    "st:members": 10,
+    "vt:rule": 6,
+    "vt:members": 10,
+    # Table 2
+    "rc:base": 9,
+    "ad:base": 9,
+    "ba:base": 9,
+    "st:base": 9,
+    "vt:base": 9,
+    "ne:base": 9,
+    # Table 3
+    "dt:measure": 4,
+    "dt:nearest": 2,
+    "dt:search": 2,
+    "ibk:k": 64,
+    "ibk:validated": 2,
+    "ibk:similarity": 2,
+    "ibk:inverse": 2,
+    "j48:unpruned": 2,
+    "j48:laplace": 2,
+    "j48:min_leaf": 64,
+    "j48:pruning": 95,
+    "kst:blend": 100,
+    "kst:automatic": 2,
+    "mlp:rate": 10,
+    "mlp:momentum": 10,
+    "mlp:hidden": 4,
+    "mlp:decay": 2,
+    "rt:min_leaf": 64,
+    "rt:features": 33,
+    "rt:depth": 21,
+    # Table 4
+    **{f"{kernel}:C": 11 for kernel in ("default", "npoly", "poly", "puk", "rbf")},
+    **{f"{kernel}:scaling": 3 for kernel in ("default", "npoly", "poly", "puk", "rbf")},
+    **{f"{kernel}:logistic": 2 for kernel in ("default", "npoly", "poly", "puk", "rbf")},
+    "npoly:exponent": 49,
+    "npoly:lower_order": 2,
+    "poly:exponent": 49,
+    "poly:lower_order": 2,
+    "puk:sigma": 100,
+    "puk:omega": 10,
+    "rbf:gamma": 1000,
+}
+"""Components of P's vectors (Tables 1 to 4, "# Comp. in PV")."""
+CHANGED = {"st:folds": 9, "dt:folds": 4, "smo:kernel": 5, "net:structure": 2, "nb:density": 3}
+"""docs/pbil.md says why: 1 fold is no validation, slips of the print, other structures and densities."""
+
+
+def test_components_are_those_of_tables_1_to_4() -> None:
+    space = get_space("ensembles").space
+    vectors = {vector.name: vector for vector in METHODS["pbil-v2"].optimizer(space).vectors}  # type: ignore[attr-defined]
+    assert {name: len(vector.labels) for name, vector in vectors.items()} == PRINTED | CHANGED
+    exponents = [float(label) for label in vectors["poly:exponent"].labels]
+    assert exponents == pytest.approx(np.arange(2, 51) / 10)  # 1, 2, 3, ... are among them
+    assert [float(label) for label in vectors["poly:C"].labels] == pytest.approx(np.arange(5, 16) / 10)
+    assert [float(label) for label in vectors["rbf:gamma"].labels] == pytest.approx(np.arange(1, 1001) / 1000)
+    floor = {v.name: len(v.labels) for v in METHODS["pbil-floor"].optimizer(space).vectors}  # type: ignore[attr-defined]
+    assert floor == {name: min(n, 16) for name, n in (PRINTED | CHANGED).items()}
+
+
+def test_weights_of_a_choice_are_where_it_starts() -> None:
+    definition = CS.ConfigurationSpace()
+    definition.add(CS.CategoricalHyperparameter("a", ["x", "y"], weights=[1, 3]))
+    [vector] = PBIL(Space(definition)).vectors
+    assert vector.start.tolist() == [0.25, 0.75]
+
+
+def test_hyperparameters_share_a_vector_by_name() -> None:
+    definition = CS.ConfigurationSpace()
+    slots = [CS.CategoricalHyperparameter(f"slot_{k}", ["x", "y", "z"], meta={"vector": "slot"}) for k in range(3)]
+    definition.add(*slots)
+    space = Space(definition)
+    optimizer = PBIL(space, population=1)
+    assert [vector.name for vector in optimizer.vectors] == ["slot"]
+    generation = generation_of(space, [{"slot_0": "x", "slot_1": "x", "slot_2": "z"}])
+    after = by_name(optimizer, optimizer.advance(start_of(optimizer), generation, np.zeros(1)))
+    assert after["slot"] == pytest.approx({"x": 1 / 6 + 1 / 3, "y": 1 / 6, "z": 1 / 6 + 1 / 6})
+    definition.add(CS.CategoricalHyperparameter("other", ["x"], meta={"vector": "slot"}))
+    with pytest.raises(ChoiceError, match="same number of values"):
+        PBIL(Space(definition))
+
+
+def test_the_first_version_has_one_first_level() -> None:
+    """P §4.4: ensembles and single classifiers compete directly; six ensembles and nine classifiers."""
+    space = get_space("ensembles").space
+    flat = {vector.name: vector for vector in PBIL(space, flat=True).vectors}
+    assert flat["ensemble"].labels == (
+        *("random-committee", "adaboost", "bagging", "random-forest", "stacking", "voting"),
+        *("net", "nb", "mlp", "smo", "ibk", "kst", "j48", "dt", "rt"),
+    )
+    assert flat["ensemble"].start == pytest.approx(np.full(15, 1 / 15))
+    assert "ne:base" not in flat
+    deep = {vector.name: vector for vector in PBIL(space).vectors}
+    assert len(deep["ensemble"].labels) == 7
+    assert len(deep["ne:base"].labels) == 9
+    assert set(deep) - set(flat) == {"ne:base"}
+    assert values_that_only_open_a_choice(get_space("sklearn-cash").space) == {}
+
+
+def test_the_first_version_samples_and_learns_joint_values() -> None:
+    space = hierarchy()
+    optimizer = PBIL(space, population=400, flat=True)
+    configs = optimizer.generation(start_of(optimizer), SEEDS).configs
+    share = np.mean([config["kind"] == "single" for config in configs])
+    assert share == pytest.approx(0.5, abs=0.1)  # two of four components, not one of three
+    generation = generation_of(space, [{"kind": "single", "base": "line"}] * 400)
+    after = by_name(optimizer, optimizer.advance(start_of(optimizer), generation, np.zeros(400)))
+    assert after["kind"] == pytest.approx({"a": 0.125, "b": 0.125, "tree": 0.125, "line": 0.625})
+
+
+# ---- the search ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("flat", [False, True])
+def test_it_converges_on_an_easy_conditional_function(flat: bool) -> None:
+    method = Method("pbil-here", lambda space: PBIL(space, population=30, bins=20, flat=flat), "PBIL of a test.")
+    study = Study(hierarchy(), method, seed=0).run(FunctionEvaluator(loss), n_trials=60)
+    assert study.best_trial.loss <= 0.025  # half a cell
+    course = PBIL(hierarchy(), population=30, bins=20, flat=flat).evolution(
+        study.history, MeanLoss().values(study.history, study.seeds), study.seeds
+    )
+    kind = course["kind"]
+    assert kind.p[0] == pytest.approx(np.full(len(kind.labels), 1 / len(kind.labels)))
+    assert kind.p[-1, kind.labels.index("a")] > 0.8
+    assert len(kind.p) >= 3
+
+
+def test_a_known_configuration_is_not_fitted_again() -> None:
+    """A generation asks for what is new alone; what the user enqueued counts too."""
+    space = Space({"a": [1, 2, 3]})
+    history = History(1)
+    optimizer = PBIL(space, population=8)
+    asks = optimizer.ask(history, np.empty(0), 99, SEEDS)
+    assert len(asks) <= 3
+    [config] = space.decode(asks[0].x[None])
+    history.append(Trial(0, 0, tuple(asks[0].x.tolist()), config))
+    assert len(optimizer.ask(history, np.empty(0), 99, SEEDS)) == len(asks) - 1
+
+
+def test_it_waits_while_a_generation_is_pending() -> None:
+    space = Space({"a": list(range(50))})
+    study = Study(space, Method("pbil-here", lambda space: PBIL(space, population=5), "PBIL."), seed=1)
+    trials = study.ask(50)
+    assert 1 <= len(trials) <= 5
+    assert study.ask(50) == []
+    for trial in trials[1:]:
+        study.tell(trial, trial.config["a"])
+    assert study.ask(50) == []
+    study.tell(trials[0], error="no")
+    assert {trial.batch for trial in study.ask(50)} == {1}
+
+
+def test_a_search_that_has_converged_starts_over_with_what_is_new() -> None:
+    space = Space({"x": uniform(0, 1), "kind": ["a", "b"]})
+    optimizer = Method("pbil-here", lambda space: PBIL(space, population=4, bins=2), "PBIL.")
+    study = Study(space, optimizer, seed=0).run(FunctionEvaluator(lambda c: c["x"]), n_trials=20)
+    assert study.history.n_configs == 20  # four cells, sixteen points beside
+
+
+@pytest.mark.parametrize("n_told", [1, 7, 19])
+def test_a_study_that_is_opened_again_goes_on_with_the_same_generation(n_told: int, tmp_path: Path) -> None:
+    """Closed in the middle of the second generation: the rest of it and the third are the same."""
+
+    def next_generations(study: Study) -> list[Any]:
+        while study.history.n_finished < 50 and (trials := study.ask(1)):
+            study.tell(trials[0], loss(trials[0].config))
+        return [(trial.number, trial.batch, trial.config) for trial in map(study.history.trial, range(50))]
+
+    whole = next_generations(Study(hierarchy(), "pbil-floor", seed=5))
+    with Study(hierarchy(), "pbil-floor", seed=5, storage=tmp_path / "study.db") as study:
+        first = len(study.ask(1)) + len(study._waiting)
+        for number in range(first + n_told):
+            if number:
+                study.ask(1)
+            study.tell(number, loss(study.history.trial(number).config))
+    with Study.open(tmp_path / "study.db") as study:
+        assert next_generations(study) == whole
+
+
+def test_an_objective_that_always_fails_is_searched_on() -> None:
+    def fails(config: Config) -> float:
+        raise ValueError("no")
+
+    study = Study(hierarchy(), "pbil-v2", seed=0).run(FunctionEvaluator(fails), n_trials=60)
+    assert study.history.n_failed == 60
+
+
+def test_a_late_failure_does_not_change_what_was_learned() -> None:
+    """A failed trial's value is that of the worst so far, which grows; its rank must not."""
+    space = Space({"a": list(range(40))})
+    history = History(1, space=space)
+    old = PBIL(space, population=4)
+    for step in range(10):
+        values = MeanLoss().values(history, SEEDS)
+        asks = old.ask(history, values, 99, SEEDS)
+        fresh = PBIL(space, population=4).ask(history, values, 99, SEEDS)
+        assert [ask.x.tolist() for ask in asks] == [ask.x.tolist() for ask in fresh]
+        for k, ask in enumerate(asks):
+            [config] = space.decode(ask.x[None])
+            trial = Trial(len(history), 0, tuple(ask.x.tolist()), config)
+            history.append(trial)
+            history.finish(
+                Observation(trial, "failed", error="no") if k == 1 else Observation(trial, "ok", (float(step),))
+            )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"population": 0},
+        {"population": 2.5},
+        {"bins": 0},
+        {"most": 0},
+        {"learning_rate": 0},
+        {"learning_rate": 1.5},
+        {"selected": 0},
+        {"floor": 1},
+        {"floor": -0.1},
+    ],
+    ids=str,
+)
+def test_bad_options_are_refused(options: dict[str, Any]) -> None:
+    [name] = options
+    with pytest.raises(ChoiceError, match=f"'{name}' parameter of PBIL must be"):
+        PBIL(hierarchy(), **options)
+
+
+def test_a_population_of_one_and_a_floor_work() -> None:
+    method = Method("pbil-here", lambda space: PBIL(space, population=1, floor=0.3), "PBIL.")
+    study = Study(hierarchy(), method, seed=0).run(FunctionEvaluator(loss), n_trials=25)
+    assert study.history.n_configs == 25
+
+
+def test_a_floor_keeps_every_component_alive() -> None:
+    space = Space({"a": list(range(4))})
+    optimizer = PBIL(space, population=2000, floor=0.2, learning_rate=1.0)
+    state = optimizer.advance(start_of(optimizer), generation_of(space, [{"a": 2}] * 2000), np.zeros(2000))
+    drawn = [config["a"] for config in optimizer.generation(state, SEEDS).configs]
+    assert np.bincount(drawn, minlength=4) / 2000 == pytest.approx([0.05, 0.05, 0.85, 0.05], abs=0.02)
+
+
+def test_cells_whose_centres_are_forbidden_do_not_stop_it() -> None:
+    definition = CS.ConfigurationSpace()
+    n = CS.UniformIntegerHyperparameter("n", 1, 9, default_value=1)
+    definition.add(n, CS.ForbiddenEqualsClause(n, 5))
+    optimizer = PBIL(Space(definition), population=6, bins=1)
+    configs = optimizer.generation(start_of(optimizer), SEEDS).configs
+    assert len(configs) == 6
+    assert all(config["n"] != 5 for config in configs)

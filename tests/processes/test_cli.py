@@ -1,0 +1,171 @@
+"""The command line as a person uses it: real processes, exit codes, one readable line."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes
+
+from comitia import Study, load
+from comitia.errors import ComitiaError
+
+COMITIA = [sys.executable, "-m", "comitia.cli.app"]
+QUICK = ["--n-trials", "2", "--include", "linear", "--seed", "0", "-q"]
+
+
+def comitia(*arguments: Any, folder: Path, **more: Any) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
+    return subprocess.run(
+        [*COMITIA, *map(str, arguments)], cwd=folder, capture_output=True, text=True, check=False, env=env, **more
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with tables and a fitted model."""
+    place = tmp_path_factory.mktemp("cli")
+    data = load_breast_cancer(as_frame=True).frame
+    data["target"] = np.where(data["target"] == 1, "benign", "malignant")
+    data["site"] = np.array(["a", "b", None])[data.index % 3]
+    data["patient"] = data.index // 4
+    data["weight"] = 1.0
+    data["when"] = pd.date_range("2024", periods=len(data)).astype(str)
+    data[:400].to_csv(place / "train.csv", index=False)
+    data[400:].to_csv(place / "test.csv", index=False)
+    load_diabetes(as_frame=True).frame.to_parquet(place / "numbers.parquet")
+    done = comitia("fit", "train.csv", "--target", "target", "-o", "model", *QUICK, folder=place)
+    assert done.returncode == 0, done.stderr
+    assert "2 trials, model saved in model" in done.stdout
+    return place
+
+
+def test_fit_writes_a_model_folder_and_nothing_else(folder: Path) -> None:
+    assert sorted(os.listdir(folder / "model")) == ["fit.json", "model.skops", "study.db"]
+
+
+def test_predict(folder: Path) -> None:
+    done = comitia("predict", "model", "test.csv", folder=folder)
+    lines = done.stdout.splitlines()
+    assert lines[0] == "prediction"
+    truth = pd.read_csv(folder / "test.csv")["target"]
+    assert (truth.to_numpy() == np.array(lines[1:])).mean() > 0.9
+    again = comitia("predict", "model", "-", "--proba", folder=folder, input=(folder / "test.csv").read_text())
+    assert again.stdout.splitlines()[0] == "benign,malignant"
+    assert len(again.stdout.splitlines()) == len(truth) + 1
+
+
+@pytest.mark.parametrize("form", ["table", "json", "csv"])
+def test_listings(form: str, folder: Path) -> None:
+    for command in (["leaderboard", "model"], ["methods"], ["spaces"]):
+        done = comitia(*command, "-f", form, folder=folder)
+        assert done.returncode == 0
+        if form == "json":
+            assert isinstance(json.loads(done.stdout), list)
+    assert "sobol" in comitia("methods", folder=folder).stdout
+    assert "sklearn-cash" in comitia("spaces", folder=folder).stdout
+
+
+def test_resume_goes_on(folder: Path, tmp_path: Path) -> None:
+    comitia("fit", folder / "train.csv", "--target", "target", "-o", "m", *QUICK, folder=tmp_path)
+    done = comitia("resume", "m", "--n-trials", "5", "-q", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "5 trials" in done.stdout
+
+
+def test_a_killed_fit_is_resumed(folder: Path, tmp_path: Path) -> None:
+    run = subprocess.Popen(
+        [
+            *COMITIA,
+            "fit",
+            str(folder / "train.csv"),
+            "--target",
+            "target",
+            "-o",
+            "m",
+            "--time-limit",
+            "30",
+            "--seed",
+            "0",
+        ],
+        cwd=tmp_path,
+        stderr=subprocess.DEVNULL,
+    )
+    for _ in range(200):
+        time.sleep(0.1)
+        # it may not have written its header yet
+        with contextlib.suppress(ComitiaError), Study.open(tmp_path / "m" / "study.db") as study:
+            if study.history.n_finished >= 3:
+                break
+    run.send_signal(signal.SIGKILL)
+    run.wait()
+    assert comitia("predict", "m", folder / "test.csv", folder=tmp_path).returncode == 2  # no model yet
+    assert comitia("leaderboard", "m", folder=tmp_path).returncode == 0
+    done = comitia("resume", "m", "--n-trials", "8", "-q", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert load(tmp_path / "m").study_.history.n_finished == 8
+
+
+def test_regression_groups_weights_time_metric_and_preset(folder: Path, tmp_path: Path) -> None:
+    done = comitia("fit", folder / "numbers.parquet", "--target", "target", "-o", "r", *QUICK, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert type(load(tmp_path / "r")).__name__ == "AutoRegressor"
+    for i, options in enumerate(
+        [
+            ["--groups", "patient", "--weights", "weight", "--metric", "roc_auc"],
+            ["--time-column", "when"],
+            ["--preset", "thorough"],
+        ]
+    ):
+        done = comitia(
+            "fit", folder / "train.csv", "--target", "target", "-o", f"m{i}", *options, *QUICK, folder=tmp_path
+        )
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fit", "train.csv", "--target", "targett"], "Did you mean 'target'"),
+        (["fit", "train.csv", "--target", "target", "--metric", "acuracy"], "'accuracy'"),
+        (["fit", "train.csv", "--target", "target", "--method", "sobl"], "'sobol'"),
+        (["fit", "train.csv", "--target", "target", "--include", "linea"], "'linear'"),
+        (["fit", "train.csv", "--target", "target", "--task", "clasification"], "'classification'"),
+        (["fit", "train.csv", "--target", "target", "--groups", "pateint"], "'patient'"),
+        (["fit", "train.csv", "--target", "target", "--time-limit", "0"], "time_limit"),
+        (["fit", "train.csv", "--target", "target", "--delimiter", ";"], "delimiter"),
+        (["fit", "nothing.csv", "--target", "target"], "There is no"),
+        (["fit", "numbers.parquet", "--target", "target", "-o", "model"], "--overwrite"),
+        (["fit", "numbers.parquet", "--target", "target", "-o", "no/such/place"], "Create it first"),
+        (["fit", "numbers.parquet", "--target", "target", "-o", "train.csv"], "is a file"),
+        (["fit", "train.csv", "--target", "target", "--time-column", "site"], "sort by"),
+        (["predict", "nowhere", "test.csv"], "model folder"),
+        (["predict", "model", "numbers.parquet"], "must have the columns"),
+        (["leaderboard", "nowhere"], "model folder"),
+        (["resume", "nowhere"], "was begun"),
+    ],
+    ids=lambda value: " ".join(value)[:60] if isinstance(value, list) else None,
+)
+def test_mistakes_are_one_line_and_exit_code_2(arguments: list[str], message: str, folder: Path) -> None:
+    before = sorted(os.listdir(folder))
+    done = comitia(*arguments, folder=folder)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert sorted(os.listdir(folder)) == before  # nothing is left behind
+
+
+def test_help_teaches_by_example(folder: Path) -> None:
+    for command in ("fit", "predict", "leaderboard", "resume"):
+        text = comitia(command, "--help", folder=folder).stdout
+        assert f"comitia {command}" in text
+    assert "comitia fit train.csv" in comitia("--help", folder=folder).stdout

@@ -1,0 +1,112 @@
+"""Every code block of the README and the documents runs as a plain script; docstrings' examples run too."""
+
+import doctest
+import importlib
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import nbclient
+import nbformat
+import numpy as np
+import pandas as pd
+import pytest
+
+import comitia
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "ARCHITECTURE.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+]
+BLOCKS = [
+    pytest.param(block, id=f"{path.name}-{number}")
+    for path in DOCUMENTS
+    for number, block in enumerate(re.findall(r"```python\n(.*?)```", path.read_text(), re.DOTALL))
+]
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_block_runs_as_a_plain_script(block: str, tmp_path: Path) -> None:
+    """Without a `__main__` guard, from an empty folder."""
+    (tmp_path / "script.py").write_text(block)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "script.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_readme_example_runs_in_a_notebook(tmp_path: Path) -> None:
+    """Two workers, and an estimator class that is defined in the notebook."""
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    [block] = [block for block in blocks if "class " in block]
+    assert "n_jobs=2" in block
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(block)])
+    client = nbclient.NotebookClient(
+        notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
+    )
+    client.execute()
+    [output] = [out for out in notebook.cells[0].outputs if out.get("name") == "stdout"]
+    assert "Config(" in output.text
+
+
+def commands_of(document: str) -> list[str]:
+    blocks = re.findall(r"```sh\n(.*?)```", (ROOT / document).read_text(), re.DOTALL)
+    return [line for block in blocks for line in block.splitlines() if line.startswith("comitia ")]
+
+
+def run_all(commands: list[str], folder: Path) -> None:
+    for command in commands:
+        short = re.sub(r"--time-limit \d+", "--time-limit 5", command)
+        program = short.replace("comitia ", f"{sys.executable} -m comitia.cli.app ", 1)
+        done = subprocess.run(program, shell=True, cwd=folder, capture_output=True, text=True, timeout=90, check=False)
+        assert done.returncode == 0, done.stderr
+
+
+def test_commands_of_the_harness_document_run(tmp_path: Path) -> None:
+    [experiment] = re.findall(r"```toml\n(.*?)```", (ROOT / "docs" / "bench.md").read_text(), re.DOTALL)
+    (tmp_path / "svm.toml").write_text(experiment)
+    commands = commands_of("docs/bench.md")
+    assert len(commands) >= 3
+    run_all(commands, tmp_path)
+    assert (tmp_path / "rows" / "svm-report" / "report.html").is_file()
+
+
+def test_commands_of_the_readme_run(tmp_path: Path) -> None:
+    """One after the other, in a folder with the tables that they name."""
+    commands = commands_of("README.md")
+    assert len(commands) >= 4
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"age": rng.normal(size=200), "town": rng.choice(["a", "b"], 200)})
+    table["income"] = np.where(table["age"] + (table["town"] == "a") > 0.5, "high", "low")
+    table.to_csv(tmp_path / "train.csv", index=False)
+    table.drop(columns="income").to_csv(tmp_path / "new.csv", index=False)
+    run_all(commands, tmp_path)
+    assert len(pd.read_csv(tmp_path / "predictions.csv")) == 200
+
+
+MODULES = [info.name for info in pkgutil.walk_packages(comitia.__path__, "comitia.")]
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if name.split(".")[-1] not in ("nursery", "fresh")])
+def test_examples_in_docstrings(name: str) -> None:
+    module = importlib.import_module(name)
+    assert doctest.testmod(module).failed == 0
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)
+def test_example_runs(script: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, str(script), "8"], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
