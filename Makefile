@@ -13,7 +13,7 @@ help:
 	@echo "make test-processes  the tests that start processes and wait for clocks"
 	@echo "make lint, make types, make format  ruff and mypy"
 	@echo "make findings     the slow tests: statistics, long kill tests"
-	@echo "make bench        timings of the hot paths, as ratios (bench_time_limit.py, 7 minutes, by itself)"
+	@echo "make bench        timings of the hot paths, as ratios (all but timings/bench_time_limit.py, which takes 7 minutes)"
 	@echo "make test-lowest  the tests with the lowest allowed dependencies"
 	@echo "make peer         list the tools that benchmarks compare with; with NAME=optuna, install one in .peers/"
 	@echo "make install      create $(VENV) with everything the other targets need"
@@ -54,7 +54,7 @@ findings: install
 	$(BIN)/python -m pytest -m slow
 
 bench: install
-	@for file in benchmarks/bench_[!t]*.py benchmarks/bench_tables.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+	@for file in $(filter-out %/bench_time_limit.py,$(wildcard benchmarks/timings/bench_*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
 peer: install
 	@$(BIN)/python -m comitia.bench.peers $(NAME)

@@ -149,7 +149,7 @@ BAYES = gaussian_process(
     outputs=clipped,
     acquisition=augmented_improvement,
 )
-"""Each choice measured on `benchmarks/synthetic.py`; docs/bayesian-optimisation.md has the numbers."""
+"""Each choice measured on `benchmarks/studies/synthetic.py`; docs/bayesian-optimisation.md has the numbers."""
 
 EO_SQM, EO_C, EO_SIG = (SlotRules(loss) for loss in (SQUARED_MARGIN, C_BOUND, SIGMOID))
 POST = GreedyCommittee(Greedy(n_warm=3))

@@ -3,9 +3,9 @@
 import time
 
 import numpy as np
+from yardstick import forest_seconds, report, seconds_of
 
 from comitia import Workers
-from yardstick import forest_seconds, report, seconds_of
 
 
 class Carrier:

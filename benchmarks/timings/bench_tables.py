@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from yardstick import forest_seconds, report
 
 import comitia
 from comitia import AutoClassifier
 from comitia.tables.cleaner import TableCleaner
-from yardstick import forest_seconds, report
 
 
 def mixed(n: int, p: int) -> pd.DataFrame:

@@ -14,10 +14,10 @@ import time
 
 import numpy as np
 from threadpoolctl import threadpool_limits
+from yardstick import forest_seconds
 
 from comitia import METHODS, Config, History, Observation, Seeds, Trial, get_space
 from comitia.goals import MeanLoss
-from yardstick import forest_seconds
 
 SPACE = get_space("sklearn-cash").space
 ROWS = "rs,bayes,gp-cond-ls,gp-matern-ls,gp-laplace-ls,gp,smbo,spearmint,smac-rf,gp-mondrian-ls"

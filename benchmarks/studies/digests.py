@@ -1,7 +1,7 @@
 """A digest of what every method suggests and hands over: run it before and after a change that must change nothing.
 
-    OMP_NUM_THREADS=1 python benchmarks/digests.py > before.txt        (about 8 minutes on two cores)
-    OMP_NUM_THREADS=1 python benchmarks/digests.py > after.txt; diff before.txt after.txt
+    OMP_NUM_THREADS=1 python benchmarks/studies/digests.py > before.txt        (about 8 minutes on two cores)
+    OMP_NUM_THREADS=1 python benchmarks/studies/digests.py > after.txt; diff before.txt after.txt
 
 One line per method and problem: the number of trials, of failures, and a hash of configurations, losses and members.
 The numbers depend on the processor and on the versions of libraries, so they are compared on one machine and not

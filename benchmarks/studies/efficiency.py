@@ -4,7 +4,7 @@ Then what a suggestion took, beside that of `bayes`: the mean of twenty trials u
 of one run alone: those in `experiments/rows` were put together from several, beside which other things ran.
 
 comitia bench run experiments/efficiency-function.toml       (and -cash, -hpo; they resume)
-python benchmarks/efficiency.py experiments/rows/efficiency-*.parquet
+python benchmarks/studies/efficiency.py experiments/rows/efficiency-*.parquet
 """
 
 import sys

@@ -4,9 +4,9 @@ import sys
 import time
 
 import numpy as np
+from synthetic import Function
 
 from comitia import METHODS, FunctionEvaluator, Serial, Study
-from synthetic import Function
 
 AT = (25, 50, 100, 200)
 

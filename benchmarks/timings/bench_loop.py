@@ -5,8 +5,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from comitia import FunctionEvaluator, Serial, Study, get_space
 from yardstick import forest_seconds, report
+
+from comitia import FunctionEvaluator, Serial, Study, get_space
 
 
 def free(config: object) -> float:

@@ -1,9 +1,9 @@
 """Sampling, decoding and the structure of `sklearn-cash`, 1,000 rows at a time."""
 
 import numpy as np
+from yardstick import forest_seconds, report, seconds_of
 
 from comitia import get_space
-from yardstick import forest_seconds, report, seconds_of
 
 
 def main() -> None:
