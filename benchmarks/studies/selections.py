@@ -1,6 +1,6 @@
 """Which committee to choose of models that are there: losses, tempering, numbers of members.
 
-`python benchmarks/studies/selections.py FOLDER sonar ionosphere ...` with a folder of tables as for `comitia bench`. Of each
+`python benchmarks/studies/selections.py FOLDER sonar ...` with a folder of tables as for `comitia bench`. Of each
 table half, at most 1,000 rows, is trained on and at most 3,000 of the other half are the test. 100 random
 configurations of the default space are fitted; what they say out of fold (of 5) and of the test rows is kept in
 `--cache`. From 12 random halves of these models each rule chooses its committee. Printed are the test error and the
