@@ -26,13 +26,14 @@ from comitia import (
     Trial,
 )
 from comitia.errors import ChoiceError
-from comitia.methods.registry import Method
+from comitia.methods import Method
 from comitia.optimizers import RandomSearch
 from comitia.optimizers.unseen import Unseen
 from comitia.seams import Selection
 from comitia.selections.single import (
     Argmin,
     Backwarding,
+    DistributionMean,
     GlobalValidation,
     PartialValidation,
     PosteriorMean,
@@ -42,6 +43,8 @@ from comitia.selections.single import (
 
 from tests.optimizers.bayes.test_bayes import history_of
 from tests.study.test_study import Continuing, Pairs
+
+SEARCH = RandomSearch(Space({"x": stats.uniform(0, 1)}))
 
 
 def noisy_history(seed: int) -> tuple[Space, History]:
@@ -57,17 +60,17 @@ def test_the_posterior_mean_is_not_taken_in_by_luck(among_trials: bool) -> None:
     for seed in range(8):
         _, history = noisy_history(seed)
         for name, selection in (("argmin", Argmin()), ("mean", PosteriorMean(among_trials=among_trials))):
-            [member] = selection.members(history, Seeds(0))
+            [member] = selection.members(history, SEARCH, Seeds(0))
             distances[name].append(abs(member.config["x"] - 0.5))
     assert np.mean(distances["mean"]) < 0.7 * np.mean(distances["argmin"])
 
 
 def test_among_trials_is_a_trial_and_over_the_space_usually_is_not() -> None:
     _, history = noisy_history(0)
-    [tried] = PosteriorMean(among_trials=True).members(history, Seeds(0))
+    [tried] = PosteriorMean(among_trials=True).members(history, SEARCH, Seeds(0))
     assert tried.trial is not None
     assert history.trial(tried.trial).config == tried.config
-    [anywhere] = PosteriorMean().members(history, Seeds(0))
+    [anywhere] = PosteriorMean().members(history, SEARCH, Seeds(0))
     assert anywhere.trial is None
 
 
@@ -75,7 +78,7 @@ def test_what_was_tried_names_its_trial() -> None:
     space = Space({"a": [1, 2, 3, 4]})
     everything: Any = space.all
     history = history_of(space, everything, [0.5, 0.1, 0.4, 0.6])
-    [member] = PosteriorMean().members(history, Seeds(0))
+    [member] = PosteriorMean().members(history, SEARCH, Seeds(0))
     assert member.trial == 1
 
 
@@ -89,7 +92,7 @@ def test_a_history_without_a_space_is_refused() -> None:
         assert observation is not None
         history.finish(observation)
     with pytest.raises(ChoiceError, match="knows its space"):
-        PosteriorMean().members(history, Seeds(0))
+        PosteriorMean().members(history, SEARCH, Seeds(0))
 
 
 def test_a_study_hands_over_its_posterior_mean() -> None:
@@ -157,7 +160,7 @@ def generations_of(*generations: Sequence[Row], pending: int = 0) -> History:
 
 
 def chosen(selection: Selection, history: History) -> int:
-    [member] = selection.members(history, Seeds(0))
+    [member] = selection.members(history, SEARCH, Seeds(0))
     assert member.weight == 1
     assert member.trial is not None
     assert member.config == history.trial(member.trial).config
@@ -279,7 +282,7 @@ def test_the_strategies_follow_the_equations_word_for_word(generations: list[lis
 def test_trials_that_were_not_judged_on_a_selection_split_are_refused(selection: Selection) -> None:
     _, history = noisy_history(0)
     with pytest.raises(ChoiceError, match=r"Got 40 of 40 that were not, such as trial 0.*selection_split=0.2"):
-        selection.members(history, Seeds(0))
+        selection.members(history, SEARCH, Seeds(0))
 
 
 def test_choosing_among_many_trials_needs_no_predictions() -> None:
@@ -381,3 +384,10 @@ def test_an_evaluator_of_ones_own_must_give_finite_selection_losses() -> None:
     observation = study.history.observation(0)
     assert observation is not None
     assert "finite selection losses" in observation.error
+
+
+def test_a_distribution_has_a_mean_only_where_cma_es_searched() -> None:
+    study = Study({"x": stats.uniform(0, 1)}, Method("mean", RandomSearch, "x", selection=DistributionMean()), seed=0)
+    study.run(FunctionEvaluator(lambda config: config["x"]), n_trials=3)
+    with pytest.raises(ChoiceError, match="a search by CMA-ES. Got a search by RandomSearch"):
+        study.members()

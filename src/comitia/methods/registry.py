@@ -6,34 +6,29 @@ selection. Adding one is adding a row.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from comitia.committees.greedy import Greedy
 from comitia.committees.losses import C_BOUND, LOG_LOSS, SIGMOID, SQUARED_MARGIN, TEMPERED_BRIER
 from comitia.committees.slots import SlotRules
-from comitia.errors import ChoiceError, UnknownName
-from comitia.evaluation.scoring import make_loss
-from comitia.evaluation.table import Keep
-from comitia.goals import BootstrapRisk, EnsembleLoss, MeanLoss
+from comitia.errors import UnknownName
+from comitia.goals import BootstrapRisk, EnsembleLoss
 from comitia.gp.acquisition import augmented_improvement
 from comitia.gp.kernels import Laplace
 from comitia.gp.outputs import clipped
 from comitia.gp.priors import SHORT
+from comitia.methods.method import Method
 from comitia.optimizers import PBIL, Bayes, Grid, RandomSearch, Sobol
-from comitia.optimizers.bayes.belief import Maximiser
 from comitia.optimizers.bayes.forest import Forest
 from comitia.optimizers.bayes.gaussian_process import GaussianProcess
 from comitia.optimizers.bayes.maximise import Gradients, LocalSearch, Perturbations, RandomCandidates
 from comitia.optimizers.bayes.mondrian_process import MondrianProcess
 from comitia.optimizers.cmaes.cmaes import CMAES
 from comitia.optimizers.cmaes.uncertainty import UncertaintyHandling
-from comitia.seams import Goal, Optimizer, Resampling, Selection
+from comitia.seams import Maximiser, Selection
 from comitia.selections.committees import AgnosticBayes, GreedyCommittee, SlotCommittee
 from comitia.selections.single import (
-    Argmin,
     Backwarding,
     DistributionMean,
     GlobalValidation,
@@ -41,94 +36,6 @@ from comitia.selections.single import (
     PosteriorMean,
     SelectionSplit,
 )
-from comitia.space import Space
-
-
-@dataclass(frozen=True)
-class Method:
-    """A name for four choices.
-
-    Raises
-    ------
-    ChoiceError
-        Where choices clash: an optimizer that works by generations with a goal that moves; a selection by generations,
-        or on a selection split, without them.
-    """
-
-    name: str
-    optimizer: Callable[[Space], Optimizer]
-    summary: str
-    goal: Goal = field(default_factory=MeanLoss)
-    selection: Selection = field(default_factory=Argmin)
-    is_reshuffled: bool = False
-    has_selection_split: bool = False
-    spelling: str = ""
-    """The paper's own spelling."""
-    paper: str = "comitia"
-
-    def __post_init__(self) -> None:
-        if self.goal.moves and getattr(_unwrapped(self.optimizer), "needs_generations", False):
-            raise ChoiceError(
-                f"The method {self.name!r} must not combine an optimizer that works by generations with a goal whose "
-                f"values move: got {_name(self.optimizer)} with {_name(self.goal)}. Use a model-based or random "
-                "optimizer, or the goal MeanLoss."
-            )
-        needs_generations = getattr(self.selection, "needs_generations", False)
-        if needs_generations and getattr(_unwrapped(self.optimizer), "needs_generations", None) is False:
-            raise ChoiceError(
-                f"The method {self.name!r} must have an optimizer that works by generations, because "
-                f"{_name(self.selection)} chooses among them. Got {_name(self.optimizer)}. Use CMA-ES, or the "
-                "selection SelectionSplit."
-            )
-        if getattr(self.selection, "needs_selection_split", False) and not self.has_selection_split:
-            raise ChoiceError(
-                f"The method {self.name!r} must set rows aside, because {_name(self.selection)} chooses by them. Got "
-                "has_selection_split=False. Set it to True, or use the selection Argmin."
-            )
-
-    @property
-    def compares_rows(self) -> bool:
-        """Whether it compares trials row by row, so that predictions must be kept."""
-        return self.goal.compares_rows or self.selection.compares_rows
-
-    def check_resampling(self, resampling: Resampling) -> None:
-        """Refuse a resampling under which the method's trials cannot be compared."""
-        compares = [choice for choice in (self.goal, self.selection) if choice.compares_rows]
-        if compares and resampling.is_reshuffled and not resampling.judges_every_row:
-            raise ChoiceError(
-                f"The method {self.name!r} must judge all trials on the same rows, because {_name(compares[0])} "
-                f"compares them row by row. Got {resampling}, which judges each trial on other rows. Use k-fold "
-                "(cv=5), reshuffled or not, or a hold-out that is not reshuffled."
-            )
-
-    def check_selection_split(self, fraction: float | None) -> None:
-        """Refuse an evaluator that sets no rows aside where the method chooses by them."""
-        if self.has_selection_split and fraction is None:
-            raise ChoiceError(
-                f"The method {self.name!r} must have rows set aside for its final selection. Got an evaluator that "
-                "sets none aside. Use TableEvaluator(..., selection_split=0.2), or for a function a method without "
-                "'-sel', '-pv', '-bw' or '-gv'."
-            )
-
-
-def kept_by(method: Method, loss: Any) -> Keep:
-    """Tell what must be kept of the models' answers for a method to work."""
-    if not method.compares_rows:
-        return "nothing"
-    wants = any(getattr(choice, "wants_probabilities", False) for choice in (method.goal, method.selection))
-    return "probabilities" if wants or getattr(make_loss(loss), "needs_probabilities", False) else "predictions"
-
-
-def _unwrapped(choice: object) -> object:
-    """Return what a partial function is of."""
-    while isinstance(choice, partial):
-        choice = choice.func
-    return choice
-
-
-def _name(choice: object) -> str:
-    choice = _unwrapped(choice)
-    return choice.__name__ if isinstance(choice, type) else type(choice).__name__
 
 
 def gaussian_process(maximiser: Maximiser, **options: Any) -> partial[Bayes]:
@@ -168,20 +75,23 @@ CMA_R = partial(CMA, asks_again=True)
 def evolved(name: str, summary: str, spelling: str, *, is_reshuffled: bool = True, **options: Any) -> Method:
     """Return a row of U: CMA-ES in natural logarithms with a step of 1, which hands over the distribution's mean."""
     optimizer = partial(CMAES, log_step=1.0, restarts=False, asks_again=is_reshuffled, **options)
-    selection = DistributionMean(optimizer)
     return Method(
-        name, optimizer, summary, selection=selection, is_reshuffled=is_reshuffled, spelling=spelling, paper="U"
+        name,
+        optimizer,
+        summary,
+        selection=DistributionMean(),
+        is_reshuffled=is_reshuffled,
+        spelling=spelling,
+        paper="U",
     )
 
 
 def slotted(name: str, rules: SlotRules, summary: str, spelling: str, selection: Selection | None = None) -> Method:
     """Return a row of ensemble optimisation (T Alg. 4.1), which hands over its own committee if no other is named."""
     selection = SlotCommittee(rules) if selection is None else selection
-    goal = EnsembleLoss(rules)
-    # theta is sampled anew given the values of now, as T asks for; but where chains start is tuned on values of the
-    # past: tuning for each suggestion would cost more than all the rest of it
-    optimizer = partial(MATERN_LS, remembers=goal)
-    return Method(name, optimizer, summary, goal=goal, selection=selection, spelling=spelling, paper="T4")
+    return Method(
+        name, MATERN_LS, summary, goal=EnsembleLoss(rules), selection=selection, spelling=spelling, paper="T4"
+    )
 
 
 METHODS: dict[str, Method] = {
@@ -334,14 +244,14 @@ METHODS: dict[str, Method] = {
         Method("bayes-post", BAYES, "`bayes`, a committee as `committee` chooses it.", selection=CALIBRATED),
         Method(
             "committee",
-            partial(BAYES, remembers=TEMPERED),
+            BAYES,
             "Ensemble optimisation on the Brier score of tempered models, at most 8 of them; comitia's own default.",
             goal=TEMPERED,
             selection=CALIBRATED,
         ),
         Method(
             "committee-log",
-            partial(BAYES, remembers=UNTEMPERED),
+            BAYES,
             "`committee` on the log loss of models as they are.",
             goal=UNTEMPERED,
             selection=GreedyCommittee(FEW, loss=LOG_LOSS),

@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 
 from comitia.arrays import Array, Indices
 from comitia.errors import ChoiceError, NothingFound
-from comitia.goals import MeanLoss
+from comitia.goals import MeanLoss, mean_losses
 from comitia.history import History
 from comitia.optimizers import CMAES
-from comitia.optimizers.bayes.belief import Maximiser, SmoothBelief
 from comitia.optimizers.bayes.maximise import Gradients
 from comitia.optimizers.bayes.gaussian_process import GaussianProcess
-from comitia.seams import Member
+from comitia.seams import Maximiser, Member, Needs, Optimizer, SmoothBelief, Values
 from comitia.seeds import Seeds
 from comitia.space import Space
 from comitia.optimizers.bayes.single_thread import one_thread
@@ -26,10 +25,9 @@ from comitia.optimizers.bayes.single_thread import one_thread
 class Argmin:
     """The configuration with the smallest mean loss, the earliest of equals."""
 
-    compares_rows = False
+    needs = Needs()
 
-    def members(self, history: History, seeds: Seeds) -> Sequence[Member]:
-        """See `Selection`."""
+    def members(self, history: History, optimizer: Optimizer, seeds: Seeds) -> Sequence[Member]:
         best = history.best
         if best is None:
             raise nothing_found(history)
@@ -51,7 +49,7 @@ class PosteriorMean:
         Searches the space for the least mean.
     """
 
-    compares_rows = False
+    needs = Needs()
 
     def __init__(
         self,
@@ -64,8 +62,7 @@ class PosteriorMean:
         self._surrogate = surrogate
         self._maximiser = maximiser
 
-    def members(self, history: History, seeds: Seeds) -> Sequence[Member]:
-        """See `Selection`."""
+    def members(self, history: History, optimizer: Optimizer, seeds: Seeds) -> Sequence[Member]:
         if history.best is None:
             raise nothing_found(history)
         if history.space is None:
@@ -84,7 +81,7 @@ class PosteriorMean:
         """
         is_kept = ~history.is_superseded[history.finished]
         numbers = history.finished[is_kept]
-        values = MeanLoss().values(history, seeds)[is_kept]
+        values = Values(mean_losses(history)[is_kept])
         belief = self._surrogate(space).belief(history.X[numbers], values, len(history), seeds)
         good = numbers[np.isfinite(history.losses[numbers])]
         good = good[np.argsort(belief.mean(history.X[good]), kind="stable")]
@@ -103,21 +100,18 @@ class PosteriorMean:
 class DistributionMean:
     """The mean of CMA-ES's distribution after the last complete generation (U §5.1).
 
-    The mean is an average over many trials that noise has passed by; the best trial is the luckiest of them. It is
-    found again from the history, so the optimizer must be the one that searched.
-
-    Parameters
-    ----------
-    optimizer : callable (space) -> CMAES
+    The mean is an average over many trials, so noise cancels; the best trial is the luckiest of them.
     """
 
-    compares_rows = False
+    needs = Needs()
 
-    def __init__(self, optimizer: Callable[[Space], CMAES]) -> None:
-        self._optimizer = optimizer
-
-    def members(self, history: History, seeds: Seeds) -> Sequence[Member]:
-        """See `Selection`. Where the mean is forbidden, or failed as a trial, the best trial stands in for it."""
+    def members(self, history: History, optimizer: Optimizer, seeds: Seeds) -> Sequence[Member]:
+        """Return the mean; where it is forbidden, or failed as a trial, the best trial stands in for it."""
+        if not isinstance(optimizer, CMAES):
+            raise ChoiceError(
+                "A distribution's mean needs a search by CMA-ES. Got a search by "
+                f"{type(optimizer).__name__}, which has none. Use CMAES, or the selection Argmin."
+            )
         best = history.best
         if best is None:
             raise nothing_found(history)
@@ -126,8 +120,7 @@ class DistributionMean:
                 "A distribution's mean needs a history that knows its space. Got one without. Use a Study, or "
                 "History(len(space), space=space)."
             )
-        values = MeanLoss().values(history, seeds)
-        mean = self._optimizer(history.space).evolution(history, values, seeds).mean[None]
+        mean = optimizer.evolution(history, MeanLoss().values(history, seeds), seeds).mean[None]
         [config] = history.space.decode(mean)
         number = history.number_of(config)
         if not history.space.is_allowed(mean)[0] or (number is not None and not np.isfinite(history.losses[number])):
@@ -142,24 +135,19 @@ class Expectation:
     inner: SmoothBelief
 
     def score(self, X: Array) -> Array:
-        """See `Belief`."""
         return -self.inner.mean(X)
 
     def score_gradient(self, X: Array) -> tuple[Array, Array]:
-        """See `SmoothBelief`."""
         mean, gradient = self.inner.mean_gradient(X)
         return -mean, -gradient
 
     def mean(self, X: Array) -> Array:
-        """See `Belief`."""
         return self.inner.mean(X)
 
     def mean_gradient(self, X: Array) -> tuple[Array, Array]:
-        """See `SmoothBelief`."""
         return self.inner.mean_gradient(X)
 
     def believe(self, X: Array) -> Expectation:
-        """See `Belief`: the mean stays as it is."""
         return self
 
 
@@ -169,23 +157,19 @@ class SelectionSplit:
     The search never sees that loss, so it is not the luck of having been searched for.
     """
 
-    compares_rows = False
-    needs_selection_split = True
+    needs = Needs(selection_split=True)
 
-    def members(self, history: History, seeds: Seeds) -> Sequence[Member]:
-        """See `Selection`."""
+    def members(self, history: History, optimizer: Optimizer, seeds: Seeds) -> Sequence[Member]:
         return _alone(history, _least(history.selection_losses, _judged_aside(history)))
 
 
 class PartialValidation:
     """The best of the last generation on the selection split: b_S of T eq. 3.6."""
 
-    compares_rows = False
-    needs_selection_split = True
-    needs_generations = True
+    needs = Needs(generations=True, selection_split=True)
 
-    def members(self, history: History, seeds: Seeds) -> Sequence[Member]:
-        """See `Selection`. A configuration that the user enqueued, a batch by itself, is not the last generation."""
+    def members(self, history: History, optimizer: Optimizer, seeds: Seeds) -> Sequence[Member]:
+        """Return it; a configuration that the user enqueued, a batch by itself, is not the last generation."""
         return _alone(history, _least(history.selection_losses, populations(history, at_least=2)[-1]))
 
 
@@ -195,12 +179,9 @@ class Backwarding:
     T eq. 3.5 and 3.7: ``a_t = b_V if L(b_V, D_S) < L(a_{t-1}, D_S) else a_{t-1}``, from ``a_1 = b_V`` on.
     """
 
-    compares_rows = False
-    needs_selection_split = True
-    needs_generations = True
+    needs = Needs(generations=True, selection_split=True)
 
-    def members(self, history: History, seeds: Seeds) -> Sequence[Member]:
-        """See `Selection`."""
+    def members(self, history: History, optimizer: Optimizer, seeds: Seeds) -> Sequence[Member]:
         return _alone(history, _archived(history, history.losses))
 
 
@@ -211,12 +192,9 @@ class GlobalValidation:
     `SelectionSplit` among the trials of complete generations.
     """
 
-    compares_rows = False
-    needs_selection_split = True
-    needs_generations = True
+    needs = Needs(generations=True, selection_split=True)
 
-    def members(self, history: History, seeds: Seeds) -> Sequence[Member]:
-        """See `Selection`."""
+    def members(self, history: History, optimizer: Optimizer, seeds: Seeds) -> Sequence[Member]:
         return _alone(history, _archived(history, history.selection_losses))
 
 
