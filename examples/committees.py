@@ -107,10 +107,11 @@ def draw_sizes() -> None:
     for name in ("bo-post", "eo-post"):
         study = Study(ready.space, name, seed=0)
         study.run(TableEvaluator(ready.build, X_TRAIN, Y_TRAIN, keep="predictions"), n_trials=N_TRIALS)
+        search = study.method.make_optimizer(ready.space)
         models: dict[Any, Any] = {}
         curves[name] = []
         for size in sizes:
-            members = GreedyCommittee(Greedy(n_steps=size, n_warm=3)).members(study.history, study.seeds)
+            members = GreedyCommittee(Greedy(n_steps=size, n_warm=3)).members(study.history, search, study.seeds)
             for member in members:
                 if member.trial not in models:
                     models[member.trial] = ready.build(member.config, 0).fit(X_TRAIN, Y_TRAIN)

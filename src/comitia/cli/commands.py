@@ -14,7 +14,7 @@ from comitia.auto.folder import STUDY, check_output
 from comitia.errors import ChoiceError, ModelError, TableError, UnknownName
 from comitia.evaluation.table import task_of
 from comitia.learners import SPACES
-from comitia.methods.registry import METHODS
+from comitia.methods import METHODS
 from comitia.study.study import Study
 from comitia.tables.reading import read_table, split_target
 
