@@ -21,7 +21,7 @@ from comitia.committees.greedy import Greedy
 from comitia.committees.losses import C_BOUND, SQUARED_MARGIN
 from comitia.committees.slots import SlotRules, committee_of
 from comitia.evaluation.scoring import ZeroOneLoss
-from comitia.methods.registry import slotted
+from comitia.methods.papers.levesque2018 import ensemble_optimisation
 from comitia.selections.committees import GreedyCommittee, validation_loss
 
 N_TRIALS = int(sys.argv[1]) if len(sys.argv) > 1 else 50
@@ -44,7 +44,7 @@ def machine(config: Any, seed: int) -> SVC:
 def draw_slots() -> None:
     """T Fig. 4.4: the width of a kernel, and for each slot the committee's loss with each model in its place."""
     rules = SlotRules(SQUARED_MARGIN, n_slots=5)
-    study = Study({"gamma": stats.loguniform(1e-4, 1e4)}, slotted("five", rules, "Five slots.", "EO-sqm"), seed=0)
+    study = Study({"gamma": stats.loguniform(1e-4, 1e4)}, ensemble_optimisation("five", "Five slots.", rules), seed=0)
     study.run(TableEvaluator(machine, X_TRAIN, Y_TRAIN, keep="predictions"), n_trials=N_TRIALS)
     history = study.history
     gammas = np.array([history.trial(number).config["gamma"] for number in range(len(history))])

@@ -13,7 +13,8 @@ from comitia.errors import ChoiceError, UnknownName
 from comitia.goals import MeanLoss
 from comitia.optimizers import CMAES, RandomSearch
 from comitia.seams import Needs
-from comitia.selections.single import Argmin, Backwarding, GlobalValidation, PartialValidation, SelectionSplit
+from comitia.selections.set_aside import Backwarding, GlobalValidation, PartialValidation, SelectionSplit
+from comitia.selections.single import Argmin
 
 
 class Generational(RandomSearch):
@@ -131,3 +132,21 @@ def test_comparing_rows_needs_the_same_rows(resampling: Any, clashes: bool) -> N
             study.run(evaluator, n_trials=1)
     else:
         study.run(evaluator, n_trials=1)
+
+
+@pytest.mark.parametrize(("alias", "name"), [("rs-best", "rs"), ("bo-best", "gp-matern-ls")])
+def test_an_alias_is_the_method_under_another_name(alias: str, name: str) -> None:
+    named, method = get_method(alias), METHODS[name]
+    assert named.name == alias == named.spelling.lower()
+    assert named.summary == f"Another name of `{name}`."
+    assert (named.optimizer, named.goal, named.selection) == (method.optimizer, method.goal, method.selection)
+    assert [other for method in METHODS.values() for other in method.aliases].count(named.spelling) == 1
+
+
+def test_own_methods_come_first_and_the_others_name_their_papers() -> None:
+    is_own = [not method.papers for method in METHODS.values()]
+    assert is_own == sorted(is_own, reverse=True)
+    assert sum(is_own) == 7
+    papers = {paper for method in METHODS.values() for paper in method.papers}
+    assert len(papers) == len({paper.key for paper in papers}) == 5
+    assert all(paper.title in paper.reference for paper in papers)

@@ -23,17 +23,16 @@ from comitia import (
     get_method,
     minimize,
 )
-from comitia.selections.committees import AgnosticBayes, GreedyCommittee, SlotCommittee
 from comitia.committees import Ensemble
 from comitia.committees.bootstraps import Bootstraps
-from comitia.committees.slots import SlotRules
 from comitia.committees.greedy import Greedy
 from comitia.committees.losses import BRIER, LOG_LOSS
+from comitia.committees.slots import SlotRules
 from comitia.errors import ChoiceError, NothingFound
 from comitia.goals import BootstrapRisk, EnsembleLoss
 from comitia.methods import kept_by
 from comitia.optimizers import RandomSearch
-
+from comitia.selections.committees import AgnosticBayes, GreedyCommittee, SlotCommittee
 from tests.committees.histories import SEARCH, played
 
 X, Y = load_iris(return_X_y=True)

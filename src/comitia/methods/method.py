@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from comitia.errors import ChoiceError
 from comitia.evaluation.scoring import Loss, Scorer, make_loss
 from comitia.goals import MeanLoss
+from comitia.methods.papers.references import Paper
 from comitia.seams import Goal, Keep, Optimizer, Resampling, Selection
 from comitia.selections.single import Argmin
 from comitia.space import Space
@@ -34,7 +35,10 @@ class Method:
     has_selection_split: bool = False
     spelling: str = ""
     """The paper's own spelling."""
-    paper: str = "comitia"
+    papers: tuple[Paper, ...] = ()
+    """Where it was described or compared; none for comitia's own."""
+    aliases: tuple[str, ...] = ()
+    """Other names that a paper gives it, in the paper's spelling."""
 
     def __post_init__(self) -> None:
         for seam, choice in ((Goal, self.goal), (Selection, self.selection)):
@@ -44,6 +48,10 @@ class Method:
                 f"The method {self.name!r} must set rows aside, because {_name(self.selection)} chooses by them. Got "
                 "has_selection_split=False. Set it to True, or use the selection Argmin."
             )
+
+    def under(self, alias: str) -> Method:
+        """Return the same method under another name: what a user asked for is what is recorded."""
+        return replace(self, name=alias.lower(), summary=f"Another name of `{self.name}`.", spelling=alias, aliases=())
 
     def make_optimizer(self, space: Space) -> Optimizer:
         """Return a fresh optimizer for a space; refuse one that does not fit the goal or the selection."""

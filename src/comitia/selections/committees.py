@@ -10,20 +10,19 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from comitia.arrays import AnyArray, Array, Indices
 from comitia.committees.bootstraps import Bootstraps
-from comitia.committees.tempering import tempered
-from comitia.committees.slots import SlotRules, committee_of
+from comitia.committees.ensemble import of_most
 from comitia.committees.greedy import Greedy, of_least
 from comitia.committees.losses import AverageLoss, CommitteeLoss
 from comitia.committees.pool import by_row, form_for, nobody, pool_of, whole_predictions
-from comitia.committees.ensemble import of_most
+from comitia.committees.slots import SlotRules, committee_of
+from comitia.committees.tempering import tempered
 from comitia.errors import check_int
-from comitia.history import History, Truth
 from comitia.evaluation.scoring import Loss, Scorer
+from comitia.history import History, Truth
 from comitia.seams import Member, Needs, Optimizer
 from comitia.seeds import Seeds
 from comitia.selections.single import Argmin
@@ -162,9 +161,7 @@ class _Known(BaseEstimator):  # type: ignore[misc]
         return self.predicted
 
 
-def _together(
-    history: History, members: Sequence[Member], truth: Truth
-) -> tuple[Indices, Indices, AnyArray] | None:
+def _together(history: History, members: Sequence[Member], truth: Truth) -> tuple[Indices, Indices, AnyArray] | None:
     """Return rows, their folds and what members say of them together; None where that was not kept."""
     found = [None if member.trial is None else whole_predictions(history, member.trial) for member in members]
     kept = [predictions for predictions in found if predictions is not None]

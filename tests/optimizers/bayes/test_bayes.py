@@ -16,18 +16,9 @@ from comitia.optimizers.bayes.forest import Forest
 from comitia.optimizers.bayes.gaussian_process import GaussianProcess, last_checkpoint
 from comitia.optimizers.bayes.maximise import LocalSearch
 from comitia.seams import Values
+from tests.optimizers.observed import observed
 
 MODELS = ["gp", "spearmint", "gp-cond-ls", "gp-laplace-ls", "smbo", "smac-rf", "bayes"]
-
-
-def history_of(space: Space, X: Any, losses: Any, n_pending: int = 0) -> History:
-    history = History(len(space), space=space)
-    for number, (x, config) in enumerate(zip(X, space.decode(X), strict=True)):
-        trial = Trial(number, 0, tuple(x.tolist()), config)
-        history.append(trial)
-        if number < len(X) - n_pending:
-            history.finish(Observation(trial, "ok", (float(losses[number]),)))
-    return history
 
 
 def line() -> Space:
@@ -51,7 +42,7 @@ def test_no_numbers_break_it(name: str, values: list[float]) -> None:
     space = get_space("sklearn-cash").space
     X = space.sample(8, np.random.default_rng(0))
     X[3:6] = X[2]  # duplicates
-    history = history_of(space, X, np.zeros(8))
+    history = observed(space, X, np.zeros(8))
     asks = METHODS[name].make_optimizer(space).ask(history, Values(np.array(values)), 2, Seeds(0))
     assert len(asks) == 2
     assert all(np.isfinite(ask.x).all() for ask in asks)
@@ -62,7 +53,7 @@ def test_one_observation_is_enough_to_go_on(name: str) -> None:
     space = line()
     optimizer: Any = METHODS[name].make_optimizer(space)
     optimizer._n_initial = 1
-    asks = optimizer.ask(history_of(space, np.array([[0.5]]), [0.3]), Values(np.array([0.3])), 3, Seeds(0))
+    asks = optimizer.ask(observed(space, np.array([[0.5]]), [0.3]), Values(np.array([0.3])), 3, Seeds(0))
     assert len({float(ask.x[0]) for ask in asks}) == 3
 
 
@@ -73,9 +64,9 @@ def test_suggestions_made_while_others_run_are_elsewhere(name: str) -> None:
     X = np.array([0.02, 0.1, 0.18, 0.33, 0.42, 0.5, 0.58, 0.67, 0.82, 0.9, 0.98])[:, None]  # symmetric
     y = np.cos(4 * np.pi * X[:, 0])
     optimizer = METHODS[name].make_optimizer(space)
-    together = [float(ask.x[0]) for ask in optimizer.ask(history_of(space, X, y), Values(y), 2, Seeds(0))]
-    [first] = optimizer.ask(history_of(space, X, y), Values(y), 1, Seeds(0))
-    pending = history_of(space, np.append(X, first.x[None], axis=0), np.append(y, 0.0), n_pending=1)
+    together = [float(ask.x[0]) for ask in optimizer.ask(observed(space, X, y), Values(y), 2, Seeds(0))]
+    [first] = optimizer.ask(observed(space, X, y), Values(y), 1, Seeds(0))
+    pending = observed(space, np.append(X, first.x[None], axis=0), np.append(y, 0.0), n_pending=1)
     [second] = optimizer.ask(pending, Values(y), 1, Seeds(0))
     for one, other in (together, (float(first.x[0]), float(second.x[0]))):
         assert sorted(round(x * 2 - 0.5) for x in (one, other)) == [0, 1]
@@ -85,7 +76,7 @@ def test_suggestions_together_still_look_where_it_is_good() -> None:
     space = Space({"x": stats.uniform(0, 1), "y": stats.uniform(0, 1)})
     X = space.sample(30, np.random.default_rng(0))
     y = ((X - 0.3) ** 2).sum(axis=1)
-    asks = METHODS["gp"].make_optimizer(space).ask(history_of(space, X, y), Values(y), 3, Seeds(0))
+    asks = METHODS["gp"].make_optimizer(space).ask(observed(space, X, y), Values(y), 3, Seeds(0))
     assert np.abs(asks[0].x - 0.3).max() < 0.1
 
 

@@ -155,4 +155,4 @@ def method_of(peer: str | Peer, *, n_trials: int | None = None) -> Method:
     peer = get_peer(peer)
     if n_trials is not None:
         peer = Peer(**(vars(peer) | {"options": {**peer.options, "n_trials": n_trials}}))
-    return Method(peer.name, partial(PeerOptimizer, peer=peer), f"{peer.tool}: {peer.summary}", paper="peer")
+    return Method(peer.name, partial(PeerOptimizer, peer=peer), f"{peer.tool}: {peer.summary}")

@@ -26,6 +26,7 @@ import numpy as np
 from comitia.arrays import AnyArray, Array
 from comitia.bench.cells.arenas import Score, Tester, score_answers
 from comitia.bench.files import replacing
+from comitia.bench.peers.registry import PEERS
 from comitia.bench.plan.plan import Cell, Experiment
 from comitia.bench.problems.problems import FunctionProblem, find_problem
 from comitia.committees.tempering import tempered
@@ -89,7 +90,7 @@ class PoolArena:
                 "A grid's points are not among the tabulated ones, and it would go on proposing its first. Got 'grid' "
                 "on a pool. Use rs or sobol there."
             )
-        if method.name.startswith("smac") and method.paper == "peer":
+        if method.name.startswith("smac") and method.name in PEERS:
             raise ExperimentError(
                 "SMAC waits for the configurations that it proposed itself, and a pool moves them. Got "
                 f"{method.name!r} on a pool. Run it on the table, or use smac-rf."
