@@ -54,7 +54,7 @@ class Bootstraps:
         return self.n if self.n is not None else max(1, history.n_finished // 2)
 
     def risks(self, pool: Pool, which: list[int], seeds: Seeds) -> Array:
-        """Return the mean loss of each model on some bootstraps.  # (n_models, len(which))."""
+        """Return the mean loss of each model on some bootstraps, (n_models, len(which))."""
         weights = np.stack([self._weights(pool, j, seeds) for j in which], axis=1)
         found = np.empty((len(pool), len(which)))
         for some in chunks(len(pool), pool.answers.shape[1]):

@@ -73,23 +73,23 @@ class Pool:
 
     @property
     def numbers(self) -> Indices:
-        """Trials of the models.  # (n_models,)."""
+        """Trials of the models, (n_models,)."""
         return self._numbers[: self._n]
 
     @property
     def answers(self) -> AnyArray:
-        """What is kept of their predictions.  # (n_models, ...)."""
+        """What is kept of their predictions, (n_models, ...)."""
         assert self._answers is not None
         return self._answers[: self._n]
 
     @property
     def seconds(self) -> Array:
-        """Seconds to predict 1,000 rows.  # (n_models,)."""
+        """Seconds to predict 1,000 rows, (n_models,)."""
         return self._seconds[: self._n]
 
     @property
     def temperatures(self) -> Array:
-        """What their probabilities were tempered by.  # (n_models,)."""
+        """What their probabilities were tempered by, (n_models,)."""
         return self._temperatures[: self._n]
 
     def place_of(self, number: int) -> int:

@@ -48,7 +48,7 @@ class View:
 
     @property
     def is_categorical(self) -> Mask:
-        """Which dimensions have no order.  # (d,)."""
+        """Which dimensions have no order, (d,)."""
         return np.zeros(len(self.space), dtype=bool) if self.kind == "relaxed" else self.space.is_categorical
 
     def __call__(self, X: Array) -> tuple[Array, Labels]:
@@ -64,7 +64,7 @@ class ProcessBelief:
     view: View
     posterior: Posterior
     best: Array
-    """The incumbent: the best mean at a tried or pending point, for each theta.  # (n_samples, 1)"""
+    """The incumbent: the best mean at a tried or pending point, for each theta, (n_samples, 1)."""
     acquisition: Acquisition
 
     def score(self, X: Array) -> Array:
@@ -155,7 +155,7 @@ class GaussianProcess:
     def _theta(
         self, blocks: Blocks, rows: Array, labels: Labels, y: Array, gaussian: Gaussian, rng: np.random.Generator
     ) -> Array:
-        """Return samples of theta, or its most probable value.  # (n_samples, n_theta)."""
+        """Return samples of theta, or its most probable value, (n_samples, n_theta)."""
         if not self._samples(len(y)):
             return gaussian.centre[None]
         if len(y) > MOST_TUNED:

@@ -23,7 +23,7 @@ LEAST_GAIN = 0.01
 
 
 def random_rows(space: Space, n: int, rng: np.random.Generator) -> Array:
-    """Return random configurations, or all of them where there are few.  # (n, d)."""
+    """Return random configurations, or all of them where there are few, (n, d)."""
     everything = space.all
     return everything if everything is not None and len(everything) <= FEW else space.sample(n, rng)
 
@@ -265,14 +265,14 @@ class Gradients:
         return ranked(np.concatenate([found, X]), np.concatenate([belief.score(found), scores]))
 
     def movable(self, space: Space, X: Array) -> Mask:
-        """Return which coordinates of each row L-BFGS may move.  # (n, d)."""
+        """Return which coordinates of each row L-BFGS may move, (n, d)."""
         if self.is_relaxed:
             return np.ones(X.shape, dtype=bool)
         return np.asarray(space.active(X) & ~space.is_categorical)
 
 
 def sobol(d: int, n: int, rng: np.random.Generator) -> Array:
-    """Return the first `n` points of a scrambled Sobol sequence.  # (n, d)."""
+    """Return the first `n` points of a scrambled Sobol sequence, (n, d)."""
     from scipy.stats import qmc
 
     return np.asarray(qmc.Sobol(d, scramble=True, rng=rng).random(n))

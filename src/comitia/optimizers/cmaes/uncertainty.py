@@ -109,7 +109,7 @@ def rank_change_limit(rank: float, population: int, theta: float) -> float:
 def averages(history: History) -> Indices:
     """Return the number of evaluations a fitness value, for each generation of a study (U Fig. 2).
 
-    A generation is a batch of trials; so is one that was enqueued.  # (n_batches,)
+    A generation is a batch of trials; so is one that was enqueued, (n_batches,).
     """
     found: dict[int, int] = {}
     for number in range(len(history)):
