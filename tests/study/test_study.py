@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy import stats
 from sklearn.datasets import load_iris
 
@@ -41,7 +40,7 @@ from comitia.errors import (
     UnknownName,
 )
 from comitia.optimizers import RandomSearch
-from comitia.seams import Ask
+from comitia.seams import Ask, Needs, Values
 from comitia.study.store import MemoryStore
 
 SPACE = {"x": stats.uniform(0, 1), "k": ["a", "b"]}
@@ -348,12 +347,12 @@ class TestResults:
 class Continuing:
     """An optimizer that evaluates one fold of each point and goes on with the other folds if it is good."""
 
-    needs_generations = False
+    needs = Needs()
 
     def __init__(self, space: Space) -> None:
         self.space = space
 
-    def ask(self, history: History, values: NDArray[np.float64], n: int, seeds: Seeds) -> list[Ask]:
+    def ask(self, history: History, values: Values, n: int, seeds: Seeds) -> list[Ask]:
         if history.n_pending:
             return []
         if len(history) and history.trial(len(history) - 1).continues is None:
@@ -365,7 +364,7 @@ class Continuing:
 class Repeating(Continuing):
     """An optimizer that averages repeats and goes on with more of them."""
 
-    def ask(self, history: History, values: NDArray[np.float64], n: int, seeds: Seeds) -> list[Ask]:
+    def ask(self, history: History, values: Values, n: int, seeds: Seeds) -> list[Ask]:
         if not len(history):
             return [Ask(np.full(len(self.space), 0.4), repeats=2)]
         return [Ask(np.full(len(self.space), 0.4), repeats=3, continues=len(history) - 1)] if n else []
@@ -546,9 +545,9 @@ def test_the_method_may_be_left_out_when_it_is_recorded(tmp_path: Path) -> None:
 class Pairs(RandomSearch):
     """Two points at a time, the next two when both are back."""
 
-    needs_generations = True
+    needs = Needs(generations=True, fixed_values=True)
 
-    def ask(self, history: History, values: NDArray[np.float64], n: int, seeds: Seeds) -> list[Ask]:
+    def ask(self, history: History, values: Values, n: int, seeds: Seeds) -> list[Ask]:
         left = 2 - len(history) % 2
         if left == 2 and history.n_pending:
             return []

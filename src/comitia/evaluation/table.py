@@ -14,7 +14,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -28,7 +28,7 @@ from comitia.evaluation.resampling import carve_selection, check_can_be_carved, 
 from comitia.evaluation.scoring import Scorer, Task, make_loss, make_scorer
 from comitia.evaluation.silence import quiet
 from comitia.history import Observation, Predictions, Status, Trial, Truth
-from comitia.seams import Resampling, Split
+from comitia.seams import Keep, Resampling, Split
 from comitia.seeds import Seeds
 from comitia.space import Config
 
@@ -44,7 +44,6 @@ MOST_TEXT = 4000
 """Letters of an error that are kept."""
 MOST_CLASSES = 50
 """Whole numbers with more different values than this, and than a twentieth of the rows, are numbers to predict."""
-Keep = Literal["nothing", "predictions", "probabilities"]
 SELECTION_SPLIT = 0.2
 """Fraction that is set aside for methods with a selection split where nobody says another; T prints none."""
 

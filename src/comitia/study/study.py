@@ -29,7 +29,7 @@ from comitia.errors import ChoiceError, ExhaustedError, SpaceError, StoreError, 
 from comitia.evaluation.table import failed, metrics_of
 from comitia.history import History, Observation, Predictions, Trial, Truth
 from comitia.learners import get_space
-from comitia.methods.registry import METHODS, Method, get_method
+from comitia.methods import METHODS, Method, get_method
 from comitia.seams import Ask, Evaluator, Member, Store
 from comitia.seeds import Seeds, fresh_seed
 from comitia.selections.single import nothing_found
@@ -91,7 +91,7 @@ class Study:
         self.space = given if given is not None else Space.from_json(header["space"])
         self.seeds = Seeds(header["seed"])
         self.stop_reason: str | None = None
-        self._optimizer = self.method.optimizer(self.space)
+        self._optimizer = self.method.make_optimizer(self.space)
         self.is_stopped = False
         self._outbox: list[Result] = []  # results that the store has not got yet
         self._seconds_at_risk, self._recorded_at = 0.0, time.monotonic()
@@ -233,7 +233,7 @@ class Study:
     def _suggest(self, n: int) -> list[Trial]:
         values = self.method.goal.values(self.history, self.seeds)
         # a generation is one record, whoever evaluates it and when: what is not wanted yet waits
-        most = sys.maxsize if self._optimizer.needs_generations else n
+        most = sys.maxsize if self._optimizer.needs.generations else n
         asks = list(self._optimizer.ask(self.history, values, most, self.seeds))
         if len(asks) > most:
             raise ChoiceError(f"An optimizer must return at most {n} asks. Got {len(asks)} from {self.method.name!r}.")
@@ -342,7 +342,7 @@ class Study:
                 self._seconds_at_risk += observation.seconds
             # an evaluator may leave the seconds out: what the clock says counts too
             at_risk = max(self._seconds_at_risk, time.monotonic() - self._recorded_at)
-            if not (may_wait and self._optimizer.needs_generations) or at_risk > MOST_SECONDS_AT_RISK:
+            if not (may_wait and self._optimizer.needs.generations) or at_risk > MOST_SECONDS_AT_RISK:
                 self._flush()
 
     def put_back(self, trials: Sequence[Trial]) -> None:
@@ -542,7 +542,7 @@ class Study:
 
     def members(self) -> list[Member]:
         """Return what the method hands over: configurations with weights that sum to 1."""
-        return list(self.method.selection.members(self.history, self.seeds))
+        return list(self.method.selection.members(self.history, self._optimizer, self.seeds))
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a trial: number, status, loss, metrics, seconds, error and the configuration."""

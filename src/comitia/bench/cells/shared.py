@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from comitia.evaluation.table import Keep, TableEvaluator
+from comitia.evaluation.table import TableEvaluator
 from comitia.history import Observation, Predictions, Trial
+from comitia.seams import Keep
 from comitia.seeds import Seeds
 
 Result = tuple[Observation, Predictions | None]
