@@ -29,7 +29,7 @@ from comitia.errors import ChoiceError
 from comitia.methods.registry import Method
 from comitia.optimizers import RandomSearch
 from comitia.optimizers.unseen import Unseen
-from comitia.seams import Selection
+from comitia.seams import Judging, Selection
 from comitia.selections.single import (
     Argmin,
     Backwarding,
@@ -291,7 +291,7 @@ def test_choosing_among_many_trials_needs_no_predictions() -> None:
 class Aside(FunctionEvaluator):
     """A function whose value on the rows set aside is told by another function."""
 
-    selection_split = 0.2
+    judging = Judging(selection_split=0.2)
 
     def __init__(self, function: Any, aside: Any) -> None:
         super().__init__(function)

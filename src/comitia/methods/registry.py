@@ -16,7 +16,6 @@ from comitia.committees.losses import C_BOUND, LOG_LOSS, SIGMOID, SQUARED_MARGIN
 from comitia.committees.slots import SlotRules
 from comitia.errors import ChoiceError, UnknownName
 from comitia.evaluation.scoring import make_loss
-from comitia.evaluation.table import Keep
 from comitia.goals import BootstrapRisk, EnsembleLoss, MeanLoss
 from comitia.gp.acquisition import augmented_improvement
 from comitia.gp.kernels import Laplace
@@ -30,7 +29,7 @@ from comitia.optimizers.bayes.maximise import Gradients, LocalSearch, Perturbati
 from comitia.optimizers.bayes.mondrian_process import MondrianProcess
 from comitia.optimizers.cmaes.cmaes import CMAES
 from comitia.optimizers.cmaes.uncertainty import UncertaintyHandling
-from comitia.seams import Goal, Optimizer, Resampling, Selection
+from comitia.seams import Goal, Keep, Optimizer, Resampling, Selection
 from comitia.selections.committees import AgnosticBayes, GreedyCommittee, SlotCommittee
 from comitia.selections.single import (
     Argmin,
