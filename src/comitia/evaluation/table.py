@@ -24,6 +24,7 @@ from sklearn.utils.validation import has_fit_parameter
 from comitia.arrays import AnyArray, Array, Indices
 from comitia.committees.ensemble import probabilities_of
 from comitia.errors import ChoiceError
+from comitia.evaluation.fingerprint import fingerprint
 from comitia.evaluation.resampling import carve_selection, check_can_be_carved, make_resampling
 from comitia.evaluation.scoring import Scorer, Task, make_loss, make_scorer
 from comitia.evaluation.silence import quiet
@@ -284,10 +285,8 @@ class TableEvaluator:
 
     def fingerprint(self) -> str:
         """Return a hash of the data and of how trials are judged: results are comparable while it is the same."""
-        import joblib
-
         judged = (self.y, self.groups, self.sample_weight, self.resampling, self.loss.name, self.selection_split)
-        return str(joblib.hash((self.X, *judged)))
+        return fingerprint(self.X, *judged)
 
     @property
     def judging(self) -> Judging:
