@@ -19,7 +19,7 @@ from typing import Literal, Protocol, runtime_checkable
 import numpy as np
 
 from comitia.arrays import AnyArray, Array, Indices
-from comitia.history import History, Observation, Predictions, Trial
+from comitia.history import History, Observation, Predictions, Trial, Truth
 from comitia.seeds import Seeds
 from comitia.space import Config, Space
 
@@ -152,11 +152,33 @@ class Selection(Protocol):
         """
 
 
-class Evaluator(Protocol):
-    """A trial in, an observation and what was predicted out. It is pickled and called in another process.
+@dataclass(frozen=True)
+class Judging:
+    """How an evaluator judges trials; what does not apply is left out.
 
-    One that sets rows aside for the final selection says which fraction in `selection_split`.
+    A study refuses an evaluator whose judging does not fit its method. Everything is cheap to make but the
+    fingerprint, which reads the whole table and is needed only by studies on disk: it is a function.
     """
+
+    resampling: Resampling | None = None
+    """On which rows trials are judged."""
+    selection_split: float | None = None
+    """Fraction of the rows that are set aside for the final selection."""
+    keep: Keep = "nothing"
+    """What is returned of the models' answers, as `Predictions`."""
+    truth: Truth | None = None
+    """What the rows that those answers are about truly are."""
+    fingerprint: Callable[[], str] | None = None
+    """Returns a hash of the data and of how they are judged: losses are comparable while it is the same."""
+
+
+@runtime_checkable
+class Evaluator(Protocol):
+    """A trial in, an observation and what was predicted out. It is pickled and called in another process."""
+
+    @property
+    def judging(self) -> Judging:
+        """How trials are judged; `judging = Judging()` where there is nothing to say."""
 
     def __call__(self, trial: Trial, seeds: Seeds) -> tuple[Observation, Predictions | None]:
         """Evaluate; a failure is an observation, not an exception."""

@@ -40,7 +40,7 @@ from comitia.errors import (
     UnknownName,
 )
 from comitia.optimizers import RandomSearch
-from comitia.seams import Ask, Needs, Values
+from comitia.seams import Ask, Judging, Needs, Values
 from comitia.study.store import MemoryStore
 
 SPACE = {"x": stats.uniform(0, 1), "k": ["a", "b"]}
@@ -426,6 +426,8 @@ class TestResultsOfOnesOwnEvaluator:
     )
     def test_nonsense_is_a_failure(self, result: Any, tmp_path: Path) -> None:
         class Own:
+            judging = Judging()
+
             def __call__(self, trial: Trial, seeds: Seeds) -> Any:
                 return result(trial)
 
@@ -437,8 +439,17 @@ class TestResultsOfOnesOwnEvaluator:
             assert study.history.n_failed == 2
             assert "an evaluator must return" in study.history.observations()[0].error
 
+    @pytest.mark.parametrize("judging", [{}, {"judging": Judging}])
+    def test_an_evaluator_that_does_not_say_how_it_judges_is_told_what_to_write(self, judging: Any) -> None:
+        methods = {"__call__": lambda self, trial, seeds: None, "n_fits": lambda self, trial: 1}
+        own = type("Own", (), {**methods, **judging})()
+        with pytest.raises(ChoiceError, match=r"Got .*Own.*judging = Judging\(\), from comitia.seams"):
+            Study(SPACE, seed=1).run(own, n_trials=2)
+
     def test_numpy_numbers_and_odd_texts_are_recorded(self, tmp_path: Path) -> None:
         class Own:
+            judging = Judging()
+
             def __call__(self, trial: Trial, seeds: Seeds) -> Any:
                 if trial.number:
                     return Observation(trial, "failed", error="lone \ud800 surrogate"), None
@@ -649,6 +660,8 @@ class TestGroups:
 
     def test_work_that_took_long_elsewhere_is_not_at_risk(self) -> None:
         class Elsewhere:
+            judging = Judging()
+
             def __call__(self, trial: Trial, seeds: Seeds) -> tuple[Observation, None]:
                 return Observation(trial, "ok", (0.5,), seconds=60.0), None
 

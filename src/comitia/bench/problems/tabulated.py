@@ -35,7 +35,7 @@ from comitia.evaluation.scoring import Scorer
 from comitia.evaluation.table import TableEvaluator, failed
 from comitia.history import History, Observation, Predictions, Trial, Truth
 from comitia.methods import Method, kept_by
-from comitia.seams import Ask, Member, Optimizer, Values
+from comitia.seams import Ask, Judging, Keep, Member, Optimizer, Values
 from comitia.seeds import Seeds
 from comitia.space import Config, Space
 from comitia.study.study import Study
@@ -79,6 +79,8 @@ class Pool:
 class PoolArena:
     """A pool as the arena of a cell; see `Arena`."""
 
+    is_tabulated = True
+
     def __init__(self, pool: Pool, method: Method) -> None:
         if method.is_reshuffled or method.has_selection_split:
             raise ExperimentError(
@@ -99,7 +101,7 @@ class PoolArena:
         self.space = pool.space
         self.loss = pool.loss
         self.n_rows = len(pool.y_train)
-        self.evaluator = PoolEvaluator(pool, keeps=kept_by(method, pool.loss) != "nothing")
+        self.evaluator = PoolEvaluator(pool, keep=kept_by(method, pool.loss))
         self._votes = TableEvaluator(_no_build, np.zeros((self.n_rows, 1)), pool.y_train, loss=pool.loss, cv=0.5)
 
     def adapted(self, method: Method) -> Method:
@@ -128,9 +130,9 @@ def _no_build(config: Config, random_state: int) -> Any:
 class PoolEvaluator:
     """Look a trial up instead of fitting it; see `Evaluator`."""
 
-    def __init__(self, pool: Pool, *, keeps: bool) -> None:
+    def __init__(self, pool: Pool, *, keep: Keep) -> None:
         self.pool = pool
-        self.keeps = keeps
+        self.keep = keep
         self.index = {config: i for i, config in enumerate(pool.space.decode(pool.X))}
 
     def __call__(self, trial: Trial, seeds: Seeds) -> tuple[Observation, Predictions | None]:
@@ -143,19 +145,15 @@ class PoolEvaluator:
         observation = Observation(
             trial, "ok", self.pool.losses[i], {}, float(self.pool.seconds[i]), len(self.pool.losses[i])
         )
-        return observation, self.pool.predictions[i] if self.keeps else None
+        return observation, self.pool.predictions[i] if self.keep != "nothing" else None
 
-    def is_remembered(self, number: int) -> bool:
-        """Say that every trial is: its seconds passed when the pool was made."""
-        return True
-
-    def truth(self) -> Truth:
-        """Return what the training rows truly are."""
+    @property
+    def judging(self) -> Judging:
         y = self.pool.y_train
         if self.pool.task == "regression":
-            return Truth(y, 0)
+            return Judging(keep=self.keep, truth=Truth(y, 0))
         classes, codes = np.unique(y, return_inverse=True)
-        return Truth(codes, len(classes))
+        return Judging(keep=self.keep, truth=Truth(codes, len(classes)))
 
     def n_fits(self, trial: Trial) -> int:
         """Return how many fits the trial took when the pool was made."""
@@ -224,9 +222,9 @@ class WithTest:
         """See `Evaluator`."""
         return self.evaluator.n_fits(trial) + 1
 
-    def fingerprint(self) -> str:
-        """See `TableEvaluator`."""
-        return self.evaluator.fingerprint()
+    @property
+    def judging(self) -> Judging:
+        return self.evaluator.judging
 
 
 def make_pool(
