@@ -111,7 +111,7 @@ def test_three_generations_by_hand(selection: Selection, after: list[int]) -> No
 
 
 def test_the_archive_keeps_an_older_solution_that_is_as_good() -> None:
-    """T eq. 3.7 and 3.8 have a strict inequality; among equals of a generation the earliest counts."""
+    """Lévesque 2018, eq. 3.7 and 3.8 have a strict inequality; among equals of a generation the earliest counts."""
     history = generations_of([(0.2, 0.3), (0.2, 0.3)], [(0.1, 0.3), (0.1, 0.3)])
     assert chosen(Backwarding(), history) == 0
     assert chosen(GlobalValidation(), history) == 0

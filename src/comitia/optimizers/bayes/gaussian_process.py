@@ -1,4 +1,7 @@
-"""Gaussian processes over a space: which rows they see, and where their theta comes from (T §2.4, §5.3; C §III)."""
+"""Gaussian processes over a space: which rows they see, and where their theta comes from.
+
+Lévesque 2018, §2.4 and §5.3; Lévesque et al. 2017, §III.
+"""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ hierarchy, its best half selected, and every vector moves towards what they used
 
     p[i] <- (1 - LR) p[i] + LR RelFreq[i]                                                              (§2.3, §4.4)
 
-where RelFreq counts the selected individuals *that used the vector*; one that nobody used stays as it is.
+where RelFreq counts the selected individuals *that used the vector*; one that none of them used stays as it is.
 
 The search is a fold: `advance(state, generation, fitness)` gives the next state, and a generation is a function of the
 state and of its own random stream. A configuration is fitted once: an individual that is known already has its known
