@@ -140,7 +140,7 @@ def experiment_digest() -> str:
     with tempfile.TemporaryDirectory() as folder:
         plan, rows = Path(folder) / "digest.toml", Path(folder) / "rows.parquet"
         plan.write_text(EXPERIMENT)
-        program = [sys.executable, "-c", "from comitia.cli.app import main; main()"]
+        program = [sys.executable, "-c", "from comitia.cli import main; main()"]
         command = [*program, "bench", "run", str(plan), "--output", str(rows)]
         subprocess.run(command, check=True, capture_output=True)
         found = pq.read_table(rows).to_pylist()

@@ -68,7 +68,7 @@ def commands_of(document: str) -> list[str]:
 def run_all(commands: list[str], folder: Path) -> None:
     for command in commands:
         short = re.sub(r"--time-limit \d+", "--time-limit 5", command)
-        program = short.replace("comitia ", f"{sys.executable} -m comitia.cli.app ", 1)
+        program = short.replace("comitia ", f"{sys.executable} -m comitia.cli ", 1)
         done = subprocess.run(program, shell=True, cwd=folder, capture_output=True, text=True, timeout=90, check=False)
         assert done.returncode == 0, done.stderr
 

@@ -202,6 +202,3 @@ def main() -> None:
     """Run the command line."""
     app(prog_name="comitia")
 
-
-if __name__ == "__main__":
-    main()
