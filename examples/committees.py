@@ -22,7 +22,7 @@ from comitia.committees.greedy import Greedy
 from comitia.committees.losses import C_BOUND, SQUARED_MARGIN
 from comitia.committees.slots import SlotRules, committee_of
 from comitia.evaluation.scoring import ZeroOneLoss
-from comitia.methods.registry import slotted
+from comitia.methods.papers.levesque2018 import ensemble_optimisation
 from comitia.selections.committees import GreedyCommittee, validation_loss
 
 N_TRIALS = int(sys.argv[1]) if len(sys.argv) > 1 else 50
@@ -45,7 +45,7 @@ def machine(config: Any, seed: int) -> SVC:
 def draw_slots() -> None:
     """Lévesque 2018, Fig. 4.4: the width of a kernel, and for each slot the loss with each model in its place."""
     rules = SlotRules(SQUARED_MARGIN, n_slots=5)
-    study = Study({"gamma": stats.loguniform(1e-4, 1e4)}, slotted("five", rules, "Five slots.", "EO-sqm"), seed=0)
+    study = Study({"gamma": stats.loguniform(1e-4, 1e4)}, ensemble_optimisation("five", "Five slots.", rules), seed=0)
     study.run(TableEvaluator(machine, X_TRAIN, Y_TRAIN, keep="predictions"), n_trials=N_TRIALS)
     history = study.history
     gammas = np.array([history.trial(number).config["gamma"] for number in range(len(history))])
@@ -109,10 +109,11 @@ def draw_sizes() -> None:
     for name in ("bo-post", "eo-post"):
         study = Study(ready.space, name, seed=0)
         study.run(TableEvaluator(ready.build, X_TRAIN, Y_TRAIN, keep="predictions"), n_trials=N_TRIALS)
+        search = study.method.make_optimizer(ready.space)
         models: dict[Any, Any] = {}
         curves[name] = []
         for size in sizes:
-            members = GreedyCommittee(Greedy(n_steps=size, n_warm=3)).members(study.history, study.seeds)
+            members = GreedyCommittee(Greedy(n_steps=size, n_warm=3)).members(study.history, search, study.seeds)
             for member in members:
                 if member.trial not in models:
                     models[member.trial] = ready.build(member.config, 0).fit(X_TRAIN, Y_TRAIN)

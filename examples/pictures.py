@@ -18,6 +18,7 @@ from comitia import FunctionEvaluator, Seeds, Space, Study
 from comitia.gp import Conditional, Laplace, SquaredExponential
 from comitia.gp.mondrian import Mondrian
 from comitia.optimizers.bayes.gaussian_process import GaussianProcess
+from comitia.seams import Values
 
 
 def objective(x: Any) -> Any:
@@ -29,7 +30,7 @@ def posterior(n_trials: int) -> dict[str, Any]:
     space = Space({"x": uniform(0, 1)})
     study = Study(space, "gp", seed=0).run(FunctionEvaluator(lambda c: float(objective(c["x"]))), n_trials=n_trials)
     X, y = study.history.X, study.history.losses
-    belief = GaussianProcess(space).belief(X, y, len(y), Seeds(0))
+    belief = GaussianProcess(space).belief(X, Values(y), len(y), Seeds(0))
     grid = np.linspace(0, 1, 101)[:, None]
     mean, var = belief.posterior.mean_var(*belief.view(grid))
     scale = float(y.std())

@@ -25,7 +25,7 @@ def searched(n_trials: int) -> Course:
     study.run(TableEvaluator(ready.build, X, y, cv=2), n_trials=n_trials)
     values = method.goal.values(study.history, study.seeds)
     optimizer = PBIL(ready.space, population=max(2, n_trials // 8))
-    return optimizer.evolution(study.history, values, study.seeds)["ensemble"]
+    return optimizer.courses(study.history, values, study.seeds)["ensemble"]
 
 
 def show_as_characters(course: Course) -> None:

@@ -29,8 +29,8 @@ from comitia.errors import ChoiceError, ExhaustedError, SpaceError, StoreError, 
 from comitia.evaluation.table import failed, metrics_of
 from comitia.history import History, Observation, Predictions, Trial, Truth
 from comitia.learners import get_space
-from comitia.methods.registry import METHODS, Method, get_method
-from comitia.seams import Ask, Evaluator, Member, Store
+from comitia.methods import METHODS, Method, get_method
+from comitia.seams import Ask, Evaluator, Judging, Member, Store
 from comitia.seeds import Seeds, fresh_seed
 from comitia.selections.single import nothing_found
 from comitia.space import Config, Space
@@ -91,7 +91,7 @@ class Study:
         self.space = given if given is not None else Space.from_json(header["space"])
         self.seeds = Seeds(header["seed"])
         self.stop_reason: str | None = None
-        self._optimizer = self.method.optimizer(self.space)
+        self._optimizer = self.method.make_optimizer(self.space)
         self.is_stopped = False
         self._outbox: list[Result] = []  # results that the store has not got yet
         self._seconds_at_risk, self._recorded_at = 0.0, time.monotonic()
@@ -233,7 +233,7 @@ class Study:
     def _suggest(self, n: int) -> list[Trial]:
         values = self.method.goal.values(self.history, self.seeds)
         # a generation is one record, whoever evaluates it and when: what is not wanted yet waits
-        most = sys.maxsize if self._optimizer.needs_generations else n
+        most = sys.maxsize if self._optimizer.needs.generations else n
         asks = list(self._optimizer.ask(self.history, values, most, self.seeds))
         if len(asks) > most:
             raise ChoiceError(f"An optimizer must return at most {n} asks. Got {len(asks)} from {self.method.name!r}.")
@@ -342,7 +342,7 @@ class Study:
                 self._seconds_at_risk += observation.seconds
             # an evaluator may leave the seconds out: what the clock says counts too
             at_risk = max(self._seconds_at_risk, time.monotonic() - self._recorded_at)
-            if not (may_wait and self._optimizer.needs_generations) or at_risk > MOST_SECONDS_AT_RISK:
+            if not (may_wait and self._optimizer.needs.generations) or at_risk > MOST_SECONDS_AT_RISK:
                 self._flush()
 
     def put_back(self, trials: Sequence[Trial]) -> None:
@@ -491,40 +491,44 @@ class Study:
         log.info("stopped (%s) after %d trials in %.1f s", self.stop_reason, self.history.n_finished, meter.seconds)
         return self
 
-    def _check_evaluator(self, evaluator: Any) -> None:
+    def _check_evaluator(self, evaluator: Evaluator) -> None:
         """Refuse what is not an evaluator, or judges trials in another way than those that are recorded."""
-        if not callable(evaluator) or not hasattr(evaluator, "n_fits"):
+        if not isinstance(evaluator, Evaluator) or not isinstance(evaluator.judging, Judging):
             raise ChoiceError(
-                f"An evaluator must be a TableEvaluator, a FunctionEvaluator or one like them. Got {evaluator!r} "
-                "instead. For a function of a configuration use FunctionEvaluator(function), or minimize."
+                "An evaluator must be a TableEvaluator, a FunctionEvaluator, or be called as evaluator(trial, seeds) "
+                f"and have n_fits(trial) and judging. Got {evaluator!r} instead. For a function of a configuration use "
+                "FunctionEvaluator(function), or minimize; a class of your own with nothing to say about how it judges "
+                "has the line judging = Judging(), from comitia.seams."
             )
-        if (resampling := getattr(evaluator, "resampling", None)) is not None:
-            self.method.check_resampling(resampling)
+        judging = evaluator.judging
+        if judging.resampling is not None:
+            self.method.check_resampling(judging.resampling)
         if self.method.compares_rows:
             self._take_truth(evaluator)
-        self.method.check_selection_split(getattr(evaluator, "selection_split", None))
-        if hasattr(evaluator, "fingerprint") and not isinstance(self.store, MemoryStore):
-            here = evaluator.fingerprint().encode()
+        self.method.check_selection_split(judging.selection_split)
+        if judging.fingerprint is not None and not isinstance(self.store, MemoryStore):
+            here = judging.fingerprint().encode()
             there = self.store.get("evaluator")
             if there is None:
                 self.store.put("evaluator", here)
             elif there != here:
                 raise StoreMismatch(
-                    "A study is gone on with the table, splits and loss it was begun with, else its trials cannot be "
-                    "compared. Got others. Use the same, or another storage."
+                    "A study must be resumed with the table, splits and loss that it was begun with, else its trials "
+                    "cannot be compared. Got others. Use the same, or another storage."
                 )
 
-    def _take_truth(self, evaluator: Any) -> None:
+    def _take_truth(self, evaluator: Evaluator) -> None:
         """Keep what the rows truly are, for a goal or selection that compares trials row by row."""
-        if not hasattr(evaluator, "truth") or getattr(evaluator, "keep", None) == "nothing":
+        truth = evaluator.judging.truth
+        if truth is None or evaluator.judging.keep == "nothing":
             raise ChoiceError(
                 f"The method {self.method.name!r} compares trials row by row, so it needs an evaluator that keeps "
-                f"predictions and has truth(). Got {type(evaluator).__name__}, which keeps none. Use "
+                f"predictions and knows the truth. Got {type(evaluator).__name__}, which keeps none. Use "
                 "TableEvaluator(..., keep='predictions') (or 'probabilities'), or another method."
             )
-        self.history.truth = evaluator.truth()
+        self.history.truth = truth
         if self.store.get("truth") is None:
-            self.store.put("truth", self.history.truth.to_bytes())
+            self.store.put("truth", truth.to_bytes())
 
     def stop(self) -> None:
         """End the current run after the trial that just finished; for callbacks."""
@@ -542,7 +546,7 @@ class Study:
 
     def members(self) -> list[Member]:
         """Return what the method hands over: configurations with weights that sum to 1."""
-        return list(self.method.selection.members(self.history, self.seeds))
+        return list(self.method.selection.members(self.history, self._optimizer, self.seeds))
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a trial: number, status, loss, metrics, seconds, error and the configuration."""
