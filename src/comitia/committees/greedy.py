@@ -24,8 +24,8 @@ class Greedy:
     """How a committee is chosen; call it.
 
     At each step the model joins that leaves the smallest loss; the same model may join again, so that the shares of the
-    steps are weights. A vote has many equals: then the squared margin decides, after that who is inside already, who is
-    better alone, who is earlier. What is returned is the best committee on the way.
+    steps are weights. A vote has many equals: then the squared margin decides, after that which one is inside already,
+    is better alone, is earlier. What is returned is the best committee on the way.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ class KeptPart(Protocol):
 
     @property
     def kept(self) -> str:
-        """Name of that part, so that those who need the same share it."""
+        """Name of that part, so that losses which need the same share it."""
 
     def keep(self, values: AnyArray, y: AnyArray, n_classes: int, /) -> AnyArray:
         """Return it.  # (n,) or (n, n_classes), (n,) -> (..., n)."""
@@ -196,7 +196,7 @@ def _leads(values: AnyArray, y: AnyArray, n_classes: int) -> NDArray[np.float32]
     """Return how far each class is ahead of the true one, which itself never is."""
     p = _probabilities(values, y, n_classes)
     p -= p[y, np.arange(len(y))]
-    p[y, np.arange(len(y))] = -2.0  # others are behind by 1 at most; a number, so that who leaves can be subtracted
+    p[y, np.arange(len(y))] = -2.0  # others are behind by 1 at most; finite, so that a member can be taken out again
     return p
 
 

@@ -47,7 +47,7 @@ class Pool:
         What each one's probabilities were tempered by; 1 where the loss does not ask for it.
     rows : Rows
     generation : int
-        How often it has begun anew, with other trials or other rows.
+        How often it has begun again, with other trials or other rows.
     """
 
     def __init__(self, keeper: KeptPart | None) -> None:

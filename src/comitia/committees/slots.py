@@ -3,7 +3,7 @@
 Equations, sections and lines of Alg. 4.1 are those of Lévesque 2018. The search works on one slot at a time: trial k
 was asked for slot k mod m, with the others as they are (eq. 4.4), so workers that ask one by one work on different
 slots; trials of one `ask(n)` are all sought for the slot of the first. When trial k is there its slot, k mod m, is
-filled anew from the whole pool. The slots are a fold over the finished trials in the order of their numbers: a trial
+filled again from the whole pool. The slots are a fold over the finished trials in the order of their numbers: a trial
 that comes late changes what follows it.
 
 Slots are filled without replacement (§4.2.2): E_i and {h} are joined as sets. With it, copies of an early model that

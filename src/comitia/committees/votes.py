@@ -22,7 +22,7 @@ CHUNK = 2**18
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows that everybody was judged on."""
+    """The rows that all models were judged on."""
 
     y: AnyArray
     """Class codes or numbers.  # (n,)"""

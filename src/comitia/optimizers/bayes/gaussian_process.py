@@ -29,7 +29,7 @@ from comitia.space import Space
 Acquisition = Callable[[Array, Array, Array, Array], Array]
 
 ALWAYS_TUNED = 20
-"""Up to so many observations theta's maximum is found anew for each."""
+"""Up to so many observations theta's maximum is found again after each."""
 GROWTH = 1.1
 """After that, each time the observations have grown by a tenth."""
 SCALE_CHANGE = 1.5

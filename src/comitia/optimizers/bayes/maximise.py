@@ -57,10 +57,10 @@ class LocalSearch:
     steps : tuple of float
         Steps of reals in the encoded range, one search after the other; Lévesque 2018 has one fixed step.
     n_fine : int
-        Ends of the first search from which those with the other steps go on, the best ones.
+        The best ends of the first search, from which those with the other steps start.
     n_kept : tuple of int
-        Starts that go on after each step, the best of them; the last number holds for all further steps. Empty: all of
-        them. Most of the way is walked for the few whose end matters.
+        How many starts, the best of them, take another step after each one; the last number holds for all further
+        steps. Empty: all of them. So most steps are taken by the few whose end matters.
     """
 
     n_candidates: int = 250
@@ -91,7 +91,7 @@ def climb(
 ) -> tuple[Array, Array]:
     """Move every row to its best neighbour while it gains by it; return where they ended and the scores there.
 
-    Rows that meet go on as one; for `n_kept` see `LocalSearch`.
+    Rows that meet continue as one; for `n_kept` see `LocalSearch`.
     """
     X, scores = X.copy(), scores.copy()
     walking = np.arange(len(X))
@@ -170,7 +170,7 @@ class Perturbations:
     n_tried : int
         Best trials that are starts, too.
     n_children : int
-        Changed copies of each start in a round; the best of them and the start goes on.
+        Changed copies of each start in a round; the best of them and of the start is kept.
     scales : tuple of float
         Standard deviation of a changed number in each round, in the encoded range.
     n_kept : tuple of int
@@ -211,7 +211,7 @@ class Perturbations:
 def perturbed(space: Space, X: Array, n: int, scale: float, rng: np.random.Generator) -> tuple[Array, Indices]:
     """Return `n` changed copies of each row that are allowed, and the row each comes from.
 
-    About half of a row's active numbers move, and one in ten of its categories is drawn anew.
+    About half of a row's active numbers move, and one in ten of its categories is drawn again.
     """
     origin = np.repeat(np.arange(len(X)), n)
     rows = X[origin]

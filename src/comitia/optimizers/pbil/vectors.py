@@ -29,7 +29,7 @@ class Vector:
     start: Array
     """Probabilities of the first generation, (n_components,)."""
     draws: tuple[tuple[int, ...], ...]
-    """The columns that each draw sets: one draw a hyperparameter, several where hyperparameters share the vector."""
+    """The columns that each draw sets: one draw per hyperparameter, several where hyperparameters share the vector."""
 
     def components(self, X: Array) -> Indices:
         """Return the component nearest to each row of imputed coordinates, for each draw, (n, n_draws)."""
