@@ -1,17 +1,34 @@
-"""The ready-made spaces by name."""
+"""The ready-made spaces by name: a new one is a `LearnerSpace` in a file of its own, and one line here."""
 
 from __future__ import annotations
 
-from comitia.errors import UnknownName
-from comitia.learners.cash import RECIPES as CASH
-from comitia.learners.default import RECIPES as DEFAULT
-from comitia.learners.ensembles import RECIPES as ENSEMBLES
-from comitia.learners.neural import RECIPES as NEURAL
-from comitia.learners.recipe import LearnerSpace, Recipe
-from comitia.learners.svm import RECIPES as SVM
-from comitia.learners.trees import RECIPES as TREES
+from dataclasses import replace
 
-SPACES: dict[str, Recipe] = {recipe.name: recipe for recipe in [*SVM, *TREES, *NEURAL, *CASH, *ENSEMBLES, *DEFAULT]}
+from comitia.errors import UnknownName
+from comitia.learners import cash, ensembles, neural, svm, trees
+from comitia.learners.default import search_space
+from comitia.learners.learner_space import LearnerSpace
+
+SPACES: dict[str, LearnerSpace] = {
+    ready.name: ready
+    for ready in (
+        svm.RBF,
+        svm.KERNELS,
+        svm.NARROW,
+        svm.REGRESSION,
+        svm.ARD,
+        trees.RANDOM_FOREST,
+        trees.FOREST,
+        trees.FOREST_REGRESSION,
+        trees.BOOSTING,
+        trees.BOOSTING_REGRESSION,
+        neural.MLP,
+        cash.CASH,
+        ensembles.SEVEN_KINDS,
+        search_space.CLASSIFICATION,
+        search_space.REGRESSION,
+    )
+}
 
 
 def get_space(name: str, *, n_features: int | None = None) -> LearnerSpace:
@@ -33,4 +50,6 @@ def get_space(name: str, *, n_features: int | None = None) -> LearnerSpace:
     """
     if not isinstance(name, str) or name.lower() not in SPACES:
         raise UnknownName("space", name, SPACES)
-    return SPACES[name.lower()].make(n_features)
+    ready = replace(SPACES[name.lower()], n_features=n_features)
+    assert len(ready.space)  # a space that cannot be defined is refused here, not where it is first used
+    return ready
