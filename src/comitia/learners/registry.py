@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import TypeAlias
+
+from ConfigSpace import ConfigurationSpace
 
 from comitia.errors import UnknownName
 from comitia.learners import cash, ensembles, neural, svm, trees
 from comitia.learners.default import search_space
 from comitia.learners.learner_space import LearnerSpace
+from comitia.space import Space
+from comitia.space.config import Value
 
+SpaceLike: TypeAlias = Space | ConfigurationSpace | Mapping[str, Value] | str
+"""What a user may give for a space: a string is the name of a ready-made one."""
 SPACES: dict[str, LearnerSpace] = {
     ready.name: ready
     for ready in (
@@ -51,5 +59,12 @@ def get_space(name: str, *, n_features: int | None = None) -> LearnerSpace:
     if not isinstance(name, str) or name.lower() not in SPACES:
         raise UnknownName("space", name, SPACES)
     ready = replace(SPACES[name.lower()], n_features=n_features)
-    assert len(ready.space)  # a space that cannot be defined is refused here, not where it is first used
+    _ = ready.space  # a space that cannot be defined is refused here, not where it is first used
     return ready
+
+
+def make_space(space: SpaceLike) -> Space:
+    """Return the space that a user means: a ready-made one by its name, or one made of a definition."""
+    if isinstance(space, str):
+        return get_space(space).space
+    return space if isinstance(space, Space) else Space(space)

@@ -19,7 +19,7 @@ from comitia.gp.priors import THESIS, JointPrior, Priors
 from comitia.gp.slice_sampling import sample_theta
 from comitia.gp.theta import Structure
 from comitia.gp.tuning import Gaussian, gaussian_around, maximum_a_posteriori
-from comitia.optimizers.bayes.belief import Past
+from comitia.seams import Values
 from comitia.seeds import Seeds
 from comitia.space import Space
 
@@ -68,22 +68,19 @@ class ProcessBelief:
     acquisition: Acquisition
 
     def score(self, X: Array) -> Array:
-        """See `Belief`."""
         mean, var = self.posterior.mean_var(*self.view(X))
         return self.acquisition(mean, var, self.best, self.posterior.variances[1][:, None])
 
     def mean(self, X: Array) -> Array:
-        """See `Belief`."""
         return np.asarray(self.posterior.mean_var(*self.view(X))[0].mean(axis=0))
 
     def believe(self, X: Array) -> ProcessBelief:
-        """See `Belief`: the mean stays, the variance shrinks, and the incumbent may be one of them."""
+        """Keep the mean, shrink the variance; the incumbent may be one of the rows."""
         rows, labels = self.view(X)
         best = np.minimum(self.best, self.posterior.mean_var(rows, labels)[0].min(axis=1, keepdims=True))
         return replace(self, posterior=self.posterior.believe(rows, labels), best=best)
 
     def score_gradient(self, X: Array) -> tuple[Array, Array]:
-        """See `SmoothBelief`: that of expected improvement."""
         if self.acquisition is not expected_improvement:
             raise ChoiceError(
                 "A search along gradients needs the expected improvement. Got another acquisition, whose gradient is "
@@ -93,7 +90,6 @@ class ProcessBelief:
         return log_ei_gradient(mean, var, self.best, d_mean, d_var)
 
     def mean_gradient(self, X: Array) -> tuple[Array, Array]:
-        """See `SmoothBelief`."""
         mean, _, d_mean, _ = self.posterior.gradients(*self.view(X))
         return mean.mean(axis=0), d_mean.mean(axis=0)
 
@@ -140,14 +136,14 @@ class GaussianProcess:
         self._priors, self._outputs, self._acquisition = priors, outputs, acquisition
         self._tuned: tuple[bytes, Gaussian] | None = None  # cache: observations that theta was tuned on, and theta
 
-    def belief(self, X: Array, y: Array, number: int, seeds: Seeds, past: Past | None = None) -> ProcessBelief:
-        """See `PatientSurrogate`."""
+    def belief(self, X: Array, values: Values, number: int, seeds: Seeds) -> ProcessBelief:
         rows, labels = self.view(X)
+        y = values.now
         z = self._outputs(y)
         blocks = Blocks(self._structure, rows, z, labels)
-        # values that move have no spread that could jump: only their number counts
-        n = last_checkpoint(z if past is None else np.zeros(len(y)))
-        gaussian = self._gaussian(rows[:n], labels[:n], y[:n] if past is None else past(n), self._samples(len(y)))
+        # values that are remembered have moved, and no spread of theirs can jump: only their number counts
+        n = last_checkpoint(z if values.earlier is None else np.zeros(len(y)))
+        gaussian = self._gaussian(rows[:n], labels[:n], values.of_first(n), self._samples(len(y)))
         posterior = condition(blocks, self._theta(blocks, rows, labels, y, gaussian, seeds("theta", number)))
         best = fitted(blocks, posterior).min(axis=1, keepdims=True)
         return ProcessBelief(self.view, posterior, best, self._acquisition)
