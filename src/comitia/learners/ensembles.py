@@ -59,7 +59,7 @@ def _level_2() -> dict[str, list[Definition]]:
 
 
 def _level_3() -> dict[str, list[Definition]]:
-    """Table 2, by ensemble. Stacking and voting draw as often as they have members, all from one vector."""
+    """Table 2, by ensemble. Stacking and voting draw once per member, all from one vector of probabilities."""
     single = {"random-committee": "rc", "adaboost": "ad", "bagging": "ba", "none": "ne"}
     found: dict[str, list[Definition]] = {
         ensemble: [choice(f"{short}:base", BASES)] for ensemble, short in single.items()
@@ -109,7 +109,7 @@ def _level_4() -> dict[str, list[Definition]]:
 
 
 def _level_5(kernel: str) -> list[Definition]:
-    """Table 4, by kernel: C, scaling and logistic outputs have vectors of their own for each."""
+    """Table 4, by kernel: C, scaling and logistic outputs are tuned for each kernel separately."""
     own: dict[str, list[Definition]] = {
         "default": [],
         "normalised-poly": [
@@ -148,7 +148,7 @@ def _definition() -> CS.ConfigurationSpace:
         bases = level_3[name]
         hyperparameters += [*level_2[name], *bases]
         conditions += [CS.EqualsCondition(h, ensemble, name) for h in [*level_2[name], *bases[:1]]]
-        # member k + 1 of so many
+        # base k + 1 exists if there are more than k members
         conditions += [CS.GreaterThanCondition(h, level_2[name][-1], k) for k, h in enumerate(bases[1:], start=1)]
     choices = [h for bases in level_3.values() for h in bases]
     for base, own in level_4.items():

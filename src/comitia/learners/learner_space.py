@@ -26,7 +26,7 @@ class LearnerSpace:
     ----------
     name : str
     define : callable (n_features) -> ConfigSpace.ConfigurationSpace
-        Returns the space for a table with so many columns; None where the number is not known.
+        Returns the space for a table with that many columns; None where the number is not known.
     build : callable (config, random_state) -> estimator
         Returns the unfitted estimator of a configuration.
     task : {"classification", "regression"}
