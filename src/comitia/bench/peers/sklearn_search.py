@@ -18,7 +18,7 @@ from comitia.evaluation.resampling import Fixed, make_splitter
 from comitia.evaluation.scoring import Scorer, make_loss
 from comitia.evaluation.silence import quiet
 from comitia.evaluation.table import Build
-from comitia.learners.recipe import LearnerSpace
+from comitia.learners import LearnerSpace
 from comitia.seeds import Seeds
 from comitia.space import Config
 
