@@ -305,7 +305,9 @@ class TestWhatIsReturnedByDefault:
 def test_the_validation_loss_of_one_member_is_its_trials_loss(cv: Any) -> None:
     evaluator = TableEvaluator(lambda c, s: DecisionTreeClassifier(max_depth=c["d"]), X, Y, cv=cv, keep="predictions")
     study = Study({"d": [1, 2, 3]}, "grid", seed=0)
-    study.history.truth = evaluator.judging.truth
+    truth = evaluator.judging.truth
+    assert truth is not None
+    study.history.take_truth(truth)
     study.run(evaluator, n_trials=3)
     for observation in study.history.observations():
         alone = [Member(observation.config, 1.0, observation.number)]

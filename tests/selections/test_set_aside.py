@@ -27,7 +27,7 @@ from comitia import (
 from comitia.errors import ChoiceError
 from comitia.methods import Method
 from comitia.optimizers import RandomSearch
-from comitia.seams import Ask, Needs, Selection, Values
+from comitia.seams import Ask, Judging, Needs, Selection, Values
 from comitia.selections.set_aside import (
     Backwarding,
     GlobalValidation,
@@ -216,7 +216,7 @@ def test_choosing_among_many_trials_needs_no_predictions() -> None:
 class Aside(FunctionEvaluator):
     """A function whose value on the rows set aside is told by another function."""
 
-    selection_split = 0.2
+    judging = Judging(selection_split=0.2)
 
     def __init__(self, function: Any, aside: Any) -> None:
         super().__init__(function)

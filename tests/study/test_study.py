@@ -163,7 +163,7 @@ class TestBudgets:
         study.run(FunctionEvaluator(square), n_trials=8)
         assert study.history.n_finished == 8
 
-    @pytest.mark.parametrize("executor", [None, Serial(batch=4)])
+    @pytest.mark.parametrize("executor", [None, Serial(n_slots=4)])
     def test_evaluations_are_not_exceeded(self, executor: Any) -> None:
         X, y = load_iris(return_X_y=True)
         study = Study("svm-rbf", seed=1)
@@ -532,7 +532,7 @@ def test_evaluations_left_by_failures_are_used() -> None:
         return get_space("svm-rbf").build(Config({"C": 1.0, "gamma": config["x"]}), random_state)
 
     counts = set()
-    for executor in (Serial(), Serial(batch=4), Workers(2)):
+    for executor in (Serial(), Serial(n_slots=4), Workers(2)):
         study = Study(SPACE, seed=3).run(TableEvaluator(build, X, y, cv=4), n_evaluations=20, executor=executor)
         assert 16 < study.history.n_evaluations <= 20
         counts.add(study.history.n_evaluations)
@@ -596,13 +596,13 @@ class TestGroups:
     """Results of a generation are recorded together."""
 
     def test_a_generation_is_recorded_with_the_asks_of_the_next(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("comitia.study.study.MOST_SECONDS_AT_RISK", np.inf)  # however busy the machine is
+        monkeypatch.setattr("comitia.study.record.MOST_SECONDS_AT_RISK", np.inf)  # however busy the machine is
         store = Counting()
         Study(LINE, PAIRS, seed=0, storage=store).run(FunctionEvaluator(lambda c: c["x"]), n_trials=6)
         assert store.records == [(2, 0), (2, 2), (2, 2), (0, 2)]
 
     def test_results_of_workers_are_recorded_at_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("comitia.study.study.MOST_SECONDS_AT_RISK", np.inf)
+        monkeypatch.setattr("comitia.study.record.MOST_SECONDS_AT_RISK", np.inf)
         store = Counting()
         study = Study(LINE, PAIRS, seed=0, storage=store)
         study.run(FunctionEvaluator(lambda c: c["x"]), n_trials=2, n_jobs=2)
@@ -632,7 +632,7 @@ class TestGroups:
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:
-            patch.setattr("comitia.study.loop.Run.give_up", impatient)
+            patch.setattr("comitia.execution.crew.HereCrew.close", impatient)
             with pytest.raises(KeyboardInterrupt):
                 study.run(FunctionEvaluator(interrupted), n_trials=4)
         study.run(FunctionEvaluator(lambda c: c["x"]), n_trials=4)

@@ -12,7 +12,7 @@ import random
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -642,13 +642,3 @@ def task_of(y: AnyArray, loss: Any) -> Task:
     # whole numbers, which are counts or grades where there are many different ones
     n_different = len(np.unique(y)) if y.dtype.kind in "fiu" else 0
     return "regression" if n_different > max(MOST_CLASSES, 0.05 * len(y)) else "classification"
-
-
-def failed(trial: Trial, status: Status, error: str, seconds: float) -> Observation:
-    """Return the observation of a trial that never came back."""
-    return Observation(trial, status, (), {}, seconds, 1, error)
-
-
-def metrics_of(observation: Observation) -> Mapping[str, float]:
-    """Return the mean of each further metric over the observation's splits."""
-    return {name: float(np.mean(values)) for name, values in observation.metrics.items() if values}

@@ -387,7 +387,7 @@ def test_a_study_that_is_opened_again_goes_on_with_the_same_generation(n_told: i
 
     whole = next_generations(Study(hierarchy(), "pbil-floor", seed=5))
     with Study(hierarchy(), "pbil-floor", seed=5, storage=tmp_path / "study.db") as study:
-        first = len(study.ask(1)) + len(study._waiting)
+        first = len(study.ask(1)) + len(list(study.history.waiting))
         for number in range(first + n_told):
             if number:
                 study.ask(1)

@@ -32,7 +32,7 @@ from comitia.bench.problems.problems import FunctionProblem, find_problem
 from comitia.committees.tempering import tempered
 from comitia.errors import ChoiceError, ExperimentError
 from comitia.evaluation.scoring import Scorer
-from comitia.evaluation.table import TableEvaluator, failed
+from comitia.evaluation.table import TableEvaluator
 from comitia.history import History, Observation, Predictions, Trial, Truth
 from comitia.methods import Method, kept_by
 from comitia.seams import Ask, Judging, Keep, Member, Optimizer, Values
@@ -141,7 +141,7 @@ class PoolEvaluator:
             raise ChoiceError("A pool has one evaluation of each configuration. The method asked for more of one.")
         i = self.index[trial.config]
         if self.pool.statuses[i] != "ok":
-            return failed(trial, "failed", self.pool.errors[i], float(self.pool.seconds[i])), None
+            return Observation.failed(trial, self.pool.errors[i], seconds=float(self.pool.seconds[i])), None
         observation = Observation(
             trial, "ok", self.pool.losses[i], {}, float(self.pool.seconds[i]), len(self.pool.losses[i])
         )

@@ -17,7 +17,7 @@ from comitia.gp.outputs import standardise
 from comitia.gp.posterior import Posterior, condition, fitted
 from comitia.gp.priors import THESIS, JointPrior, Priors
 from comitia.gp.slice_sampling import sample_theta
-from comitia.gp.theta import Form
+from comitia.gp.theta import Structure
 from comitia.gp.tuning import Gaussian, gaussian_around, maximum_a_posteriori
 from comitia.seams import Values
 from comitia.seeds import Seeds
@@ -131,7 +131,7 @@ class GaussianProcess:
         n_sweeps: int = 2,
     ) -> None:
         self.view = View(space, view)
-        self._form = Form(self.view.is_categorical, kernel, has_offsets)
+        self._structure = Structure(self.view.is_categorical, kernel, has_offsets)
         self._n_samples, self._map_from, self._n_sweeps = n_samples, map_from, n_sweeps
         self._priors, self._outputs, self._acquisition = priors, outputs, acquisition
         self._tuned: tuple[bytes, Gaussian] | None = None  # cache: observations that theta was tuned on, and theta
@@ -140,7 +140,7 @@ class GaussianProcess:
         rows, labels = self.view(X)
         y = values.now
         z = self._outputs(y)
-        blocks = Blocks(self._form, rows, z, labels)
+        blocks = Blocks(self._structure, rows, z, labels)
         # values that are remembered have moved, and no spread of theirs can jump: only their number counts
         n = last_checkpoint(z if values.earlier is None else np.zeros(len(y)))
         gaussian = self._gaussian(rows[:n], labels[:n], values.of_first(n), self._samples(len(y)))
@@ -160,7 +160,7 @@ class GaussianProcess:
             return gaussian.centre[None]
         if len(y) > MOST_TUNED:
             blocks = self._some(rows, labels, y)
-        prior = JointPrior(self._priors, blocks.n_shared)
+        prior = JointPrior(self._priors, self._structure)
         return sample_theta(blocks, prior, gaussian, self._n_samples, self._n_sweeps, rng)
 
     def _gaussian(self, rows: Array, labels: Labels, y: Array, needs_spread: bool) -> Gaussian:
@@ -168,7 +168,7 @@ class GaussianProcess:
         key = rows.tobytes() + np.asarray(y).tobytes() + bytes([needs_spread])
         if self._tuned is None or self._tuned[0] != key:
             blocks = self._some(rows, labels, y)
-            prior = JointPrior(self._priors, blocks.n_shared)
+            prior = JointPrior(self._priors, self._structure)
             centre = maximum_a_posteriori(blocks, prior)
             found = gaussian_around(blocks, prior, centre) if needs_spread else Gaussian(centre, np.empty((0, 0)))
             self._tuned = key, found
@@ -182,7 +182,7 @@ class GaussianProcess:
             even = np.linspace(0, len(y) - 1, MOST_TUNED - len(good)).astype(np.intp)
             some = np.unique(np.concatenate([good, even]))
             rows, labels, z = rows[some], labels[some], z[some]
-        return Blocks(self._form, rows, z, labels)
+        return Blocks(self._structure, rows, z, labels)
 
 
 def last_checkpoint(z: Array) -> int:
