@@ -102,10 +102,10 @@ def pool(
     n_trials: Annotated[int, typer.Option(min=2, help="Configurations of each method.")] = 500,
     method: Annotated[
         list[str] | None,
-        typer.Option(help="Search whose trials are pooled; may be repeated. Random search if not given."),
+        typer.Option(help="Search whose trials are pooled; may be repeated. By default rs."),
     ] = None,
     folds: Annotated[int, typer.Option(min=2, help="Folds of the validation.")] = 5,
-    holdout: Annotated[float | None, typer.Option(help="Fraction for the validation, instead of folds.")] = None,
+    cv: Annotated[float | None, typer.Option(help="Fraction of a hold-out, or a number of folds, for --folds.")] = None,
     test: Annotated[float, typer.Option(help="Fraction of the rows for the test.")] = 1 / 3,
     refit: Annotated[
         bool, typer.Option("--refit/--no-refit", help="Test a model of all other rows, or that of the training part.")
@@ -129,7 +129,7 @@ def pool(
 
         comitia bench pool sonar --space sklearn-cash --method rs --method bo-best --partitions 3 -o sonar.parquet
 
-        comitia bench pool housing --space svr --test 0.3 --holdout 0.4286 --no-refit -o pools/housing.parquet
+        comitia bench pool housing --space svr --test 0.3 --cv 0.4286 --no-refit -o pools/housing.parquet
     """
     with one_line_errors():
         from comitia.bench.cells.make_pool import PoolPlan, make_pool
@@ -141,7 +141,7 @@ def pool(
             space=space,
             n_trials=n_trials,
             methods=tuple(method or ["rs"]),
-            cv=folds if holdout is None else holdout,
+            cv=folds if cv is None else cv if cv < 1 else int(cv),
             loss=loss,
             test=test,
             most_train_rows=most_train_rows,
