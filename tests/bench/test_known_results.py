@@ -111,7 +111,7 @@ def test_an_evaluator_knows_which_trials_it_looked_up_and_can_be_copied() -> Non
         shared(trial, seeds)
     assert [shared.was_looked_up(trial.number) for trial in trials] == [False, True]
     again = copy.copy(shared)
-    assert again.keep == shared.keep
+    assert again.judging.keep == shared.judging.keep
     assert again.was_looked_up(1)
 
 

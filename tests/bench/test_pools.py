@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from comitia.bench.cells.make_pool import PoolPlan, make_pool
+from comitia.bench.cells.make_pool import PoolPlan, Tabulator, make_pool
 from comitia.bench.cells.pool_cells import PoolArena
 from comitia.bench.cells.run import run_cell
 from comitia.bench.peers.registry import PEERS
@@ -18,7 +18,8 @@ from comitia.bench.plan.plan import Job
 from comitia.bench.problems.tabulated import Tabulated, read_pool
 from comitia.errors import ChoiceError, ExperimentError
 from comitia.goals import MeanLoss
-from comitia.methods.registry import Method, get_method, kept_by
+from comitia.history import Trial
+from comitia.methods import Method, get_method, kept_by
 from comitia.optimizers import RandomSearch
 from comitia.seams import Member
 from comitia.seeds import Seeds
@@ -258,11 +259,14 @@ def test_a_pool_that_was_interrupted_is_resumed(tmp_path: Path, monkeypatch: pyt
     assert n_there >= 3
     with pytest.raises(ExperimentError, match="continued with the same table"):
         make_pool(replace(IRIS, n_partitions=2, seed=1), output)
-    fitted: list[int] = []
-    from comitia.bench.cells.make_pool import Tabulator
-
+    fitted: list[Trial] = []
     evaluate = Tabulator.evaluate
-    monkeypatch.setattr(Tabulator, "evaluate", lambda self, trial: (fitted.append(1), evaluate(self, trial))[1])
+
+    def counted(self: Tabulator, trial: Trial) -> None:
+        fitted.append(trial)
+        evaluate(self, trial)
+
+    monkeypatch.setattr(Tabulator, "evaluate", counted)
     pool = make_pool(replace(IRIS, n_partitions=2), output)
     assert len(fitted) == 12 - n_there
     for one, other in zip(pool.partitions, whole.partitions, strict=True):
@@ -277,7 +281,7 @@ def test_a_file_that_is_no_pool_is_a_clear_error(tmp_path: Path, path: Path) -> 
         read_pool(tmp_path / "bad.parquet")
     table = pq.read_table(path)
     pq.write_table(table.replace_schema_metadata({"comitia.pool": "1"}), tmp_path / "older.parquet")
-    with pytest.raises(ExperimentError, match="has version 1. Make it again"):
+    with pytest.raises(ExperimentError, match=r"has version 1\. Make it again"):
         read_pool(tmp_path / "older.parquet")
     with pytest.raises(ExperimentError, match="table"):
         make_pool(PoolPlan("function:conditional", "svm-rbf", 2), tmp_path / "x.parquet")

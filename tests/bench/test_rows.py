@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from comitia.bench.rows import parquet
+from comitia.bench.rows import journal, parquet
 from comitia.bench.rows import rows as rows_module
 from comitia.bench.rows.journal import journal_of
 from comitia.bench.rows.row import COLUMNS, Row
@@ -130,10 +130,10 @@ def test_a_merge_while_rows_are_read_hides_nothing(tmp_path: Path, monkeypatch: 
     path = tmp_path / "rows.parquet"
     with RowsFile(path, PROTOCOL) as file:
         file.append(cell(), rows())
-        read = rows_module.read_journal
+        read = journal.read_journal
 
-        def read_and_merge(journal: Path) -> Any:
-            found = read(journal)
+        def read_and_merge(place: Path) -> Any:
+            found = read(place)
             file.merge()
             return found
 

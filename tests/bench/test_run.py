@@ -126,7 +126,7 @@ def test_committees_run_in_cells_and_have_a_log_loss_beside_the_error(folder: Pa
     assert last.error is None
     assert 0 <= last.test_loss <= 1
     assert 0 < last.test_log_loss < 40
-    assert last.n_members >= 1
+    assert last.n_members
 
 
 def test_committees_of_numbers_and_of_models_that_are_not_refitted_run_in_cells(folder: Path) -> None:
@@ -183,17 +183,17 @@ def test_a_selection_that_fails_costs_a_test_not_the_cell(folder: Path, monkeypa
     monkeypatch.setattr(Argmin, "members", members)
     rows = one(folder)
     assert len(rows) == 5
-    assert "selection: LinAlgError" in rows[-1].error
+    assert "selection: LinAlgError" in str(rows[-1].error)
 
 
 def test_a_cell_that_fails_is_one_row_with_its_error(folder: Path) -> None:
     [row] = one(folder, problem="tiny", split={"folds": 5})
     assert row.iteration == 0
-    assert "enough rows" in row.error
+    assert "enough rows" in str(row.error)
     [row] = one(folder, problem="numbers")
-    assert "regression" in row.error  # `run_experiment` leaves such cells out
+    assert "regression" in str(row.error)  # `run_experiment` leaves such cells out
     [row] = one(folder, "default-forest", problem="function:conditional")
-    assert "table" in row.error
+    assert "table" in str(row.error)
 
 
 @pytest.mark.filterwarnings("ignore::comitia.errors.ComitiaWarning")  # of a busy machine
@@ -217,7 +217,7 @@ def test_a_time_limit_is_kept_and_tested_at_the_end(folder: Path) -> None:
 def test_black_boxes_are_tested_by_their_value_without_noise(folder: Path) -> None:
     rows = one(folder, problem="function:conditional", budget={"n_trials": 30})
     assert [row.test_loss for row in rows] == pytest.approx([row.validation_loss for row in rows])
-    assert rows[-1].learner.startswith("b")
+    assert str(rows[-1].learner).startswith("b")
     noisy = one(folder, problem="hpo:hpobench/car")
     assert {row.loss for row in noisy} == {"value"}
 
@@ -305,7 +305,7 @@ cv = 0.3
 
 def begin(folder: Path, place: Path, jobs: int, content: str = TOML) -> subprocess.Popen[bytes]:
     (place / "e.toml").write_text(content)
-    command = [sys.executable, "-m", "comitia.cli.app", "bench", "run", "e.toml", "--jobs", str(jobs), "-q"]
+    command = [sys.executable, "-m", "comitia.cli", "bench", "run", "e.toml", "--jobs", str(jobs), "-q"]
     env = {**os.environ, "COMITIA_DATA": str(folder)}
     return subprocess.Popen(command, cwd=place, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 

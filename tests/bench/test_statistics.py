@@ -620,8 +620,14 @@ def test_pairs_that_are_refused(function: Callable[..., Any], a: Any, b: Any, me
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: statistics.critical_distance(1, 10), "'n_methods' parameter of critical_distance must be an int >= 2. Got 1"),
-        (lambda: statistics.critical_distance(3, 0), "'n_datasets' parameter of critical_distance must be an int >= 1. Got 0"),
+        (
+            lambda: statistics.critical_distance(1, 10),
+            "'n_methods' parameter of critical_distance must be an int >= 2. Got 1",
+        ),
+        (
+            lambda: statistics.critical_distance(3, 0),
+            "'n_datasets' parameter of critical_distance must be an int >= 1. Got 0",
+        ),
         (lambda: statistics.critical_distance(3, 9, alpha=5), "'alpha' parameter must lie strictly between"),
         (lambda: statistics.cliques([1, 2], 0.0), "'cd' parameter must lie strictly between"),
         (lambda: statistics.poisson_binomial([0.5, 63.0]), r"must lie in \[0, 1\]. Got 63.0 instead. Divide"),

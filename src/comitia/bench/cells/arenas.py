@@ -22,7 +22,7 @@ from comitia.evaluation.scoring import Scorer
 from comitia.evaluation.silence import quiet
 from comitia.evaluation.table import FunctionEvaluator, TableEvaluator
 from comitia.learners import get_space
-from comitia.methods.registry import Method, kept_by
+from comitia.methods import Method, kept_by
 from comitia.seams import Evaluator, Member
 from comitia.seeds import Seeds
 from comitia.space import Config, Space

@@ -14,7 +14,7 @@ from comitia.bench.plan.plan import OWN_SPACE, Job
 from comitia.bench.rows.row import Row
 from comitia.errors import UnknownName
 from comitia.learners import SPACES
-from comitia.methods.registry import METHODS, get_method
+from comitia.methods import METHODS, get_method
 
 
 class Contestant(Protocol):

@@ -11,8 +11,9 @@ from collections import OrderedDict
 
 import numpy as np
 
-from comitia.evaluation.table import Keep, TableEvaluator
+from comitia.evaluation.table import TableEvaluator
 from comitia.history import Observation, Predictions, Trial
+from comitia.seams import Judging, Keep
 from comitia.seeds import Seeds
 
 Result = tuple[Observation, Predictions | None]
@@ -69,19 +70,19 @@ class SharedEvaluator:
         self._known = known
         self._judged = (space, evaluator.fingerprint())
         self._looked_up: set[int] = set()
-        self.keep = evaluator.keep
-        self.resampling = evaluator.resampling
-        self.selection_split = evaluator.selection_split
-        self.truth = evaluator.truth
-        self.fingerprint = evaluator.fingerprint
+
+    @property
+    def judging(self) -> Judging:
+        return self._evaluator.judging
 
     def __call__(self, trial: Trial, seeds: Seeds) -> Result:
-        for keep in SERVES[self.keep]:
+        kept = self._evaluator.keep
+        for keep in SERVES[kept]:
             if (found := self._known.get((*self._judged, seeds.seed, keep, trial))) is not None:
                 self._looked_up.add(trial.number)
-                return found if keep == self.keep else (found[0], None)
+                return found if keep == kept else (found[0], None)
         result = self._evaluator(trial, seeds)
-        self._known.add((*self._judged, seeds.seed, self.keep, trial), result)
+        self._known.add((*self._judged, seeds.seed, kept, trial), result)
         return result
 
     def was_looked_up(self, number: int) -> bool:

@@ -30,11 +30,11 @@ from comitia.bench.rows.row import one_line
 from comitia.errors import ExperimentError, check_int
 from comitia.evaluation.scoring import RowLoss, Scorer
 from comitia.evaluation.silence import quiet
-from comitia.evaluation.table import Keep, seeded_globals
+from comitia.evaluation.table import seeded_globals
 from comitia.execution import Serial, Workers
-from comitia.history import Observation, Predictions, Trial, Truth
-from comitia.methods.registry import get_method, kept_by
-from comitia.seams import Member
+from comitia.history import Observation, Predictions, Trial
+from comitia.methods import get_method, kept_by
+from comitia.seams import Judging, Keep, Member
 from comitia.seeds import Seeds
 from comitia.space import Config
 from comitia.study.budget import Budget
@@ -253,9 +253,9 @@ class Tabulator:
         )
         return observation, entry.kept(self.keep)
 
-    def truth(self) -> Truth:
-        """Return what the training rows truly are."""
-        return self.arena.table.truth()
+    @property
+    def judging(self) -> Judging:
+        return replace(self.arena.table.judging, keep=self.keep)
 
     def n_fits(self, trial: Trial) -> int:
         return self.arena.table.n_fits(trial) + self.arena.tester.refit

@@ -7,18 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from comitia.arrays import Array
 from comitia.bench.cells.scores import score_members
-from comitia.bench.peers.sampler import PeerOptimizer
 from comitia.bench.problems.tabulated import Answers, Partition, Tabulated
 from comitia.bench.rows.row import Score
 from comitia.errors import ChoiceError, ExperimentError
 from comitia.evaluation.scoring import Scorer, make_loss
-from comitia.evaluation.table import Keep
 from comitia.history import History, Observation, Predictions, Trial, Truth
-from comitia.methods.registry import Method, kept_by
-from comitia.optimizers import Grid
-from comitia.seams import Ask, Member, Optimizer
+from comitia.methods import Method, kept_by
+from comitia.seams import Ask, Judging, Keep, Member, Optimizer, Values
 from comitia.seeds import Seeds
 from comitia.space import Config
 
@@ -116,10 +112,11 @@ class PoolEvaluator:
         )
         return observation, entry.kept(self.keep)
 
-    def truth(self) -> Truth:
-        """Return what the training rows truly are."""
+    @property
+    def judging(self) -> Judging:
         y = self.partition.y_train
-        return Truth(y, 0) if self.classes is None else Truth(np.searchsorted(self.classes, y), len(self.classes))
+        truth = Truth(y, 0) if self.classes is None else Truth(np.searchsorted(self.classes, y), len(self.classes))
+        return Judging(keep=self.keep, truth=truth)
 
     def n_fits(self, trial: Trial) -> int:
         return max(len(self.partition.entries[self.index[trial.config]].losses), 1)
@@ -135,7 +132,7 @@ class Snapped:
     """
 
     def __init__(self, optimizer: Optimizer, pool: Tabulated, name: str) -> None:
-        if isinstance(optimizer, Grid) or (isinstance(optimizer, PeerOptimizer) and optimizer.waits_for_own_points):
+        if optimizer.needs.own_points:
             raise ExperimentError(
                 f"The method {name!r} waits for the very points that it proposes, and a pool moves them to tabulated "
                 "ones. Run it on the table itself, or use another method, such as rs or sobol."
@@ -143,9 +140,9 @@ class Snapped:
         self.optimizer = optimizer
         self.pool = pool
         self.configs = pool.space.decode(pool.X)
-        self.needs_generations = optimizer.needs_generations
+        self.needs = optimizer.needs
 
-    def ask(self, history: History, values: Array, n: int, seeds: Seeds) -> list[Ask]:
+    def ask(self, history: History, values: Values, n: int, seeds: Seeds) -> list[Ask]:
         is_left = np.array([not history.was_asked(config) for config in self.configs])
         found: list[Ask] = []
         for ask in self.optimizer.ask(history, values, n, seeds):

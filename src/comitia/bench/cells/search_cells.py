@@ -15,7 +15,7 @@ from comitia.bench.problems.finding import find_table
 from comitia.bench.rows.row import Row
 from comitia.errors import ExperimentError
 from comitia.learners import get_space
-from comitia.methods.registry import get_method
+from comitia.methods import get_method
 from comitia.seams import Member
 from comitia.seeds import Seeds
 

@@ -22,7 +22,7 @@ from comitia.bench.rows.row import Row, Score, one_line
 from comitia.errors import ComitiaError, ExperimentError, NothingFound
 from comitia.execution import Serial, Workers
 from comitia.history import Observation
-from comitia.methods.registry import Method
+from comitia.methods import Method
 from comitia.study.study import Study
 
 

@@ -19,8 +19,8 @@ from comitia.bench.peers.registry import Peer, get_peer
 from comitia.bench.peers.wire import Wire, describe, from_wire, to_wire
 from comitia.errors import ChoiceError, PeerError, SpaceError, UnknownName
 from comitia.history import History, Observation
-from comitia.methods.registry import Method
-from comitia.seams import Ask
+from comitia.methods import Method
+from comitia.seams import Ask, Needs, Values
 from comitia.seeds import Seeds
 from comitia.space import Space
 
@@ -53,16 +53,10 @@ class PeerOptimizer:
     True
     """
 
-    needs_generations = False
-
-    @property
-    def waits_for_own_points(self) -> bool:
-        """Whether it waits for the very points that it proposed."""
-        return self._peer.waits_for_own_points
-
     def __init__(self, space: Space, *, peer: Peer, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
         if peer.kind != "sampler":
             raise ChoiceError(f"A peer that proposes configurations must be a sampler. Got {peer.name!r}: {peer.kind}.")
+        self.needs = Needs(own_points=peer.waits_for_own_points)
         self._space = space
         self._peer = peer
         self._timeout_seconds = timeout_seconds
@@ -74,11 +68,11 @@ class PeerOptimizer:
         self.seconds: list[float] = []
         """What each call of `ask` took inside the tool, telling included."""
 
-    def ask(self, history: History, values: Array, n: int, seeds: Seeds) -> Sequence[Ask]:
+    def ask(self, history: History, values: Values, n: int, seeds: Seeds) -> Sequence[Ask]:
         """Tell the tool what is new and let it propose; how failed trials count is in `scripts/protocol.py`."""
         process = self._started(history, seeds)
         new = [int(number) for number in history.finished if int(number) not in self._told]
-        value_of = dict(zip(history.finished.tolist(), values.tolist(), strict=True))
+        value_of = dict(zip(history.finished.tolist(), values.now.tolist(), strict=True))
         pending = [trial.number for trial in history.pending]
         answer = process.exchange(
             {
@@ -160,4 +154,4 @@ def method_of(peer: str | Peer, *, n_trials: int | None = None) -> Method:
     peer = get_peer(peer)
     if n_trials is not None:
         peer = replace(peer, options={**peer.options, "n_trials": n_trials})
-    return Method(peer.name, partial(PeerOptimizer, peer=peer), f"{peer.tool}: {peer.summary}", paper="peer")
+    return Method(peer.name, partial(PeerOptimizer, peer=peer), f"{peer.tool}: {peer.summary}")

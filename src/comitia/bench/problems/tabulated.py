@@ -27,8 +27,8 @@ from comitia.arrays import AnyArray, Array
 from comitia.bench.files import replacing
 from comitia.errors import ExperimentError
 from comitia.evaluation.scoring import Task
-from comitia.evaluation.table import Keep
 from comitia.history import Predictions, Status
+from comitia.seams import Keep
 from comitia.space import Space
 
 VERSION = 2

@@ -13,7 +13,6 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +23,7 @@ from comitia.bench.rows.journal import Columns, Journal, Value, journal_of, read
 from comitia.bench.rows.lock import Lock
 from comitia.bench.rows.row import COLUMNS, Origin, Row
 from comitia.study.interrupts import held_back
+from comitia.study.record import versions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -152,10 +152,10 @@ def merge_rows(into: Path, others: Iterable[Path]) -> int:
 
 
 @cache
-def versions() -> str:
+def versions_text() -> str:
     """Return the versions that results depend on, as one text."""
     packages = ("comitia", "numpy", "scipy", "scikit-learn", "lightgbm", "ConfigSpace")
-    return ", ".join([f"python {platform.python_version()}", *(f"{name} {_version(name)}" for name in packages)])
+    return ", ".join(f"{name} {version}" for name, version in versions(packages).items())
 
 
 @cache
@@ -167,16 +167,9 @@ def machine() -> str:
     return f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, {gigabytes:.0f} GB"
 
 
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "none"
-
-
 def _columns(cell: Cell, rows: Sequence[Row]) -> Columns:
     """Turn rows into columns, with the cell's key and where they come from; NaN is null in JSON."""
-    origin = Origin(versions(), machine(), time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
+    origin = Origin(versions_text(), machine(), time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
     common = asdict(cell) | asdict(origin)
     full: list[dict[str, Value]] = [vars(row) | common for row in rows]
     return {name: [None if row[name] != row[name] else row[name] for row in full] for name in COLUMNS}

@@ -9,7 +9,7 @@ from comitia.arrays import Array
 from comitia.bench.report import statistics as st
 from comitia.bench.report.results import Paired, Results, Setting
 from comitia.errors import ComitiaError
-from comitia.methods.registry import METHODS
+from comitia.methods import METHODS
 
 ALPHA = 0.05
 """Level of significance."""
