@@ -97,7 +97,7 @@ def cost_of_goals() -> float:
             p[np.arange(n_rows), y] += 0.3 * rng.random()
             p /= p.sum(axis=1, keepdims=True)
             codes = p.argmax(axis=1).astype(np.int16)
-            values = p if getattr(goal, "wants_probabilities", False) else codes
+            values = p if goal.needs.probabilities else codes
             kept[number] = Predictions(np.arange(n_rows), y * 0, values, (codes != y).astype(float)).to_bytes()
             history.finish(Observation(trial, "ok", (float((codes != y).mean()),)))
             began = time.process_time()
@@ -115,7 +115,7 @@ def suggestion_seconds(name: str, seed: int) -> list[float]:
     kept: dict[int, bytes] = {}
     history = History(len(space), partial(load, kept), space=space)
     history.take_truth(Truth(y.astype(np.int16), n_classes))
-    optimizer = method.optimizer(space)
+    optimizer = method.make_optimizer(space)
     times: list[float] = []
     rows = list(space.sample(n_trials, rng))
     while len(times) < n_timed:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from comitia.space import Config, Space
 
 Status = Literal["ok", "failed", "timeout", "memory", "crashed"]
 T = TypeVar("T", bound=np.generic)
+Fold = TypeVar("Fold")
 STATUSES: tuple[Status, ...] = get_args(Status)
 
 
@@ -211,6 +212,21 @@ class History:
         self._best: int | None = None
         self.n_evaluations = 0
         self.n_failed = 0
+        self._folds: dict[Hashable, Any] = {}
+
+    def remember(self, key: Hashable, make: Callable[[], Fold]) -> Fold:
+        """Return what `make` made when this key came first: the one cache for what is worked out from a history.
+
+        What is kept may be an object that follows the history as it grows. It can always be made again from the
+        history, so it is left out of pickles and copies.
+        """
+        if key not in self._folds:
+            self._folds[key] = make()
+        found: Fold = self._folds[key]
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_folds": {}}
 
     # ---- reading ----------------------------------------------------------------------------------------------
 

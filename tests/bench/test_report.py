@@ -262,7 +262,7 @@ def test_one_method_alone_still_makes_a_report(tmp_path: Path) -> None:
 
 def test_the_command_line_runs_pools_and_reports(tmp_path: Path) -> None:
     def comitia(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "comitia.cli.app", "bench", *arguments]
+        command = [sys.executable, "-m", "comitia.cli", "bench", *arguments]
         environment = {**os.environ, "COMITIA_PEERS": str(tmp_path)}  # where no other tool is installed
         return subprocess.run(
             command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=120

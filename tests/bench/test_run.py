@@ -302,7 +302,7 @@ cv = 0.3
 
 def begin(folder: Path, place: Path, jobs: int, content: str = TOML) -> subprocess.Popen[bytes]:
     (place / "e.toml").write_text(content)
-    command = [sys.executable, "-m", "comitia.cli.app", "bench", "run", "e.toml", "--jobs", str(jobs), "-q"]
+    command = [sys.executable, "-m", "comitia.cli", "bench", "run", "e.toml", "--jobs", str(jobs), "-q"]
     env = {**os.environ, "COMITIA_DATA": str(folder)}
     return subprocess.Popen(command, cwd=place, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 

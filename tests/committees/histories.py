@@ -5,8 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from comitia import Config, History, Observation, Predictions, Trial
+from comitia import Config, History, Observation, Predictions, Space, Trial
 from comitia.history import Truth
+from comitia.optimizers import RandomSearch
+
+SEARCH = RandomSearch(Space({"a": [1]}))
+"""An optimizer, for selections that do not ask it anything."""
 
 
 class Played:

@@ -6,7 +6,7 @@ import pytest
 from comitia import METHODS, Config, History, Observation, Predictions, Seeds, Space, Trial
 from comitia.errors import NothingFound
 from comitia.history import Truth
-from comitia.methods.registry import Method
+from comitia.methods import Method
 
 SEEDS = Seeds(0)
 SPACE = Space({"a": list(range(10))})
@@ -46,21 +46,22 @@ def method(request: pytest.FixtureRequest) -> Method:
 
 @pytest.mark.parametrize("losses", [[], [0.5], [None], [None, None], [0.2, None, 0.9, 0.1], [0.3] * 5])
 def test_a_goal_gives_one_finite_number_for_each_finished_trial(method: Method, losses: list[float | None]) -> None:
-    for is_kept in (False, method.goal.compares_rows):
-        values = method.goal.values(history_of(losses, pending=2, is_kept=is_kept), SEEDS)
+    for is_kept in (False, method.goal.needs.rows):
+        values = method.goal.values(history_of(losses, pending=2, is_kept=is_kept), SEEDS).now
         assert values.shape == (len(losses),)
         assert np.isfinite(values).all()
 
 
 @pytest.mark.parametrize("is_kept", [False, True], ids=["losses alone", "predictions kept"])
 def test_a_failed_trial_is_as_bad_as_the_worst_so_far(method: Method, is_kept: bool) -> None:
-    values = method.goal.values(history_of([0.2, None, 0.9, 0.1], is_kept=is_kept), SEEDS)
+    values = method.goal.values(history_of([0.2, None, 0.9, 0.1], is_kept=is_kept), SEEDS).now
     assert values[1] == values.max()
 
 
 @pytest.mark.parametrize("is_kept", [False, True], ids=["losses alone", "predictions kept"])
 def test_weights_of_members_sum_to_one(method: Method, is_kept: bool) -> None:
-    members = method.selection.members(history_of([0.2, None, 0.9, 0.1], pending=1, is_kept=is_kept), SEEDS)
+    history = history_of([0.2, None, 0.9, 0.1], pending=1, is_kept=is_kept)
+    members = method.selection.members(history, method.make_optimizer(SPACE), SEEDS)
     assert sum(member.weight for member in members) == pytest.approx(1)
     assert all(member.weight > 0 for member in members)
 
@@ -68,4 +69,4 @@ def test_weights_of_members_sum_to_one(method: Method, is_kept: bool) -> None:
 @pytest.mark.parametrize("losses", [[], [None, None]])
 def test_nothing_is_handed_over_when_nothing_succeeded(method: Method, losses: list[float | None]) -> None:
     with pytest.raises(NothingFound, match="At least one trial must succeed"):
-        method.selection.members(history_of(losses), SEEDS)
+        method.selection.members(history_of(losses), method.make_optimizer(SPACE), SEEDS)

@@ -18,7 +18,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from comitia import Study, load
 from comitia.errors import ComitiaError
 
-COMITIA = [sys.executable, "-m", "comitia.cli.app"]
+COMITIA = [sys.executable, "-m", "comitia.cli"]
 QUICK = ["--n-trials", "2", "--include", "linear", "--seed", "0", "-q"]
 
 

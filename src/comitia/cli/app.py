@@ -201,7 +201,3 @@ def _left(column: pd.Series) -> pd.Series:
 def main() -> None:
     """Run the command line."""
     app(prog_name="comitia")
-
-
-if __name__ == "__main__":
-    main()

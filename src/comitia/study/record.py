@@ -16,7 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from comitia.errors import ChoiceError, StoreError, StoreMismatch
 from comitia.history import History, Observation, Predictions, Trial, Truth
-from comitia.methods.registry import METHODS, Method
+from comitia.methods import METHODS, Method
 from comitia.seams import Store
 from comitia.seeds import fresh_seed
 from comitia.space import Space

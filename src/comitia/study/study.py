@@ -23,8 +23,8 @@ from comitia.errors import ChoiceError, ExhaustedError, SpaceError, StoreError, 
 from comitia.execution.crew import make_crew
 from comitia.history import Observation, Trial
 from comitia.learners.registry import SpaceLike, make_space
-from comitia.methods.registry import Method, get_method
-from comitia.seams import Ask, Evaluator, Member, Store
+from comitia.methods import Method, get_method
+from comitia.seams import Ask, Evaluator, Judging, Member, Store
 from comitia.seeds import Seeds
 from comitia.selections.single import nothing_found
 from comitia.space import Config, Space
@@ -86,7 +86,7 @@ class Study:
         self.history = self._record.history(self.space)
         self.stop_reason: str | None = None
         self.is_stopped = False
-        self._optimizer = self.method.optimizer(self.space)
+        self._optimizer = self.method.make_optimizer(self.space)
 
     @classmethod
     def open(cls, storage: str | Path) -> Study:
@@ -168,7 +168,7 @@ class Study:
     def _suggest(self, n: int) -> list[Trial]:
         values = self.method.goal.values(self.history, self.seeds)
         # a generation is one record, whoever evaluates it and when: what is not wanted yet waits
-        most = sys.maxsize if self._optimizer.needs_generations else n
+        most = sys.maxsize if self._optimizer.needs.generations else n
         asks = list(self._optimizer.ask(self.history, values, most, self.seeds))
         if len(asks) > most:
             raise ChoiceError(f"An optimizer must return at most {n} asks. Got {len(asks)} from {self.method.name!r}.")
@@ -272,7 +272,7 @@ class Study:
                 observation = self._with_earlier(result)
                 self.history.finish(observation)
                 self._record.add(observation, predictions)
-            if not (may_wait and self._optimizer.needs_generations and self._record.may_wait):
+            if not (may_wait and self._optimizer.needs.generations and self._record.may_wait):
                 self._record.write()
 
     def _with_earlier(self, observation: Observation) -> Observation:
@@ -396,38 +396,41 @@ class Study:
         log.info("stopped (%s) after %d trials in %.1f s", self.stop_reason, self.history.n_finished, meter.seconds)
         return self
 
-    def _check_evaluator(self, evaluator: Any) -> None:
+    def _check_evaluator(self, evaluator: Evaluator) -> None:
         """Refuse what is not an evaluator, or judges trials in another way than those that are recorded."""
-        if not callable(evaluator) or not hasattr(evaluator, "n_fits"):
+        if not isinstance(evaluator, Evaluator) or not isinstance(evaluator.judging, Judging):
             raise ChoiceError(
-                f"An evaluator must be a TableEvaluator, a FunctionEvaluator or one like them. Got {evaluator!r} "
-                "instead. For a function of a configuration use FunctionEvaluator(function), or minimize."
+                "An evaluator must be a TableEvaluator, a FunctionEvaluator, or be called as evaluator(trial, seeds) "
+                f"and have n_fits(trial) and judging. Got {evaluator!r} instead. For a function of a configuration use "
+                "FunctionEvaluator(function), or minimize; a class of your own with nothing to say about how it judges "
+                "has the line judging = Judging(), from comitia.seams."
             )
-        if (resampling := getattr(evaluator, "resampling", None)) is not None:
-            self.method.check_resampling(resampling)
+        judging = evaluator.judging
+        if judging.resampling is not None:
+            self.method.check_resampling(judging.resampling)
         if self.method.compares_rows:
             self._take_truth(evaluator)
-        self.method.check_selection_split(getattr(evaluator, "selection_split", None))
-        if hasattr(evaluator, "fingerprint") and not isinstance(self.store, MemoryStore):
-            here = evaluator.fingerprint().encode()
+        self.method.check_selection_split(judging.selection_split)
+        if judging.fingerprint is not None and not isinstance(self.store, MemoryStore):
+            here = judging.fingerprint().encode()
             there = self.store.get("evaluator")
             if there is None:
                 self.store.put("evaluator", here)
             elif there != here:
                 raise StoreMismatch(
-                    "A study is gone on with the table, splits and loss it was begun with, else its trials cannot be "
-                    "compared. Got others. Use the same, or another storage."
+                    "A study must be resumed with the table, splits and loss that it was begun with, else its trials "
+                    "cannot be compared. Got others. Use the same, or another storage."
                 )
 
-    def _take_truth(self, evaluator: Any) -> None:
+    def _take_truth(self, evaluator: Evaluator) -> None:
         """Keep what the rows truly are, for a goal or selection that compares trials row by row."""
-        if not hasattr(evaluator, "truth") or getattr(evaluator, "keep", None) == "nothing":
+        truth = evaluator.judging.truth
+        if truth is None or evaluator.judging.keep == "nothing":
             raise ChoiceError(
                 f"The method {self.method.name!r} compares trials row by row, so it needs an evaluator that keeps "
-                f"predictions and has truth(). Got {type(evaluator).__name__}, which keeps none. Use "
+                f"predictions and knows the truth. Got {type(evaluator).__name__}, which keeps none. Use "
                 "TableEvaluator(..., keep='predictions') (or 'probabilities'), or another method."
             )
-        truth = evaluator.truth()
         self.history.take_truth(truth)
         if self.store.get("truth") is None:
             self.store.put("truth", truth.to_bytes())
@@ -448,7 +451,7 @@ class Study:
 
     def members(self) -> list[Member]:
         """Return what the method hands over: configurations with weights that sum to 1."""
-        return list(self.method.selection.members(self.history, self.seeds))
+        return list(self.method.selection.members(self.history, self._optimizer, self.seeds))
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per trial: number, status, loss, metrics, seconds, error and the configuration."""

@@ -1,0 +1,5 @@
+"""`python -m comitia.cli`: the command line without its script."""
+
+from comitia.cli.app import main
+
+main()
