@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
@@ -73,6 +73,17 @@ class Observation:
     def failed(cls, trial: Trial, error: str, *, status: Status = "failed", seconds: float = 0.0) -> Observation:
         """Return the observation of a trial that gave no result."""
         return cls(trial=trial, status=status, seconds=seconds, error=error)
+
+    def continuing(self, earlier: Observation) -> Observation:
+        """Return it with the losses of the trial that it continues before its own; a failure as it is."""
+        if not self.is_ok:
+            return self
+        return replace(
+            self,
+            losses=earlier.losses + self.losses,
+            metrics={name: earlier.metrics.get(name, ()) + scores for name, scores in self.metrics.items()},
+            selection_losses=earlier.selection_losses + self.selection_losses,
+        )
 
     @property
     def number(self) -> int:
