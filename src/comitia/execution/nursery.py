@@ -5,7 +5,7 @@ OpenMP, so forking it is safe, and a fresh worker costs milliseconds instead of 
 the user's `__main__`. When the parent goes away, for whatever reason, the control socket closes and every worker is
 killed with all its descendants: nothing is left, even after kill -9.
 
-Control messages are JSON, one a packet. In: `{"start": id}` with a socket attached, `{"kill": id}`.
+Control messages are JSON, one per packet. In: `{"start": id}` with a socket attached, `{"kill": id}`.
 Out: `{"started": id, "pid": pid}`, `{"exited": id, "code": code}` (negative: killed by that signal).
 """
 
@@ -154,7 +154,7 @@ def become_worker(fd: int, inherited: list[Any]) -> None:
 
 
 def prctl(option: int, value: int) -> None:
-    """Call Linux's prctl; where that is not to be had, process groups alone must do."""
+    """Call Linux's prctl; where it does not exist, process groups must do."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 

@@ -14,7 +14,7 @@ from contextlib import ExitStack, suppress
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -224,7 +224,7 @@ class Study:
             if not (may_wait and self._optimizer.needs.generations and self._record.may_wait):
                 self._record.write()
 
-    def enqueue(self, config: Mapping[str, Any]) -> Trial:
+    def enqueue(self, config: Mapping[str, object]) -> Trial:
         """Have a configuration asked before any other; it is recorded at once.
 
         Reals keep ten significant digits. For a configuration that was asked already its trial is returned, so that a
@@ -386,7 +386,7 @@ class Study:
         for number in range(len(self.history)):
             trial = self.history.trial(number)
             observation = self.history.observation(number)
-            row: dict[str, Any] = {"number": number, "status": "pending", "loss": math.nan}
+            row: dict[str, object] = {"number": number, "status": "pending", "loss": math.nan}
             if observation is not None:
                 row |= {"status": observation.status, "loss": float(self.history.losses[number])}
                 row |= observation.mean_metrics
@@ -400,7 +400,7 @@ def _notify(callbacks: Sequence[Callback], study: Study, observation: Observatio
         callback(study, observation)
 
 
-def _checked_callbacks(callbacks: Any) -> list[Callback]:
+def _checked_callbacks(callbacks: Iterable[Callback]) -> list[Callback]:
     found = list(callbacks) if isinstance(callbacks, Iterable) else [callbacks]
     if not isinstance(callbacks, Iterable) or not all(callable(callback) for callback in found):
         raise ChoiceError(f"'callbacks' must be a list of functions (study, observation). Got {callbacks!r} instead.")
