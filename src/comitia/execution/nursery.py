@@ -154,13 +154,13 @@ def become_worker(fd: int, inherited: list[Any]) -> None:
 
 
 def prctl(option: int, value: int) -> None:
-    """Call Linux's prctl; where it does not exist, process groups must do."""
+    """Call Linux's prctl; where it does not exist, killing process groups must be enough."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
 def load_worker(folder: str) -> None:
-    """Import `worker.py` under a name that no module of the user's has."""
+    """Import `worker.py` under a name that no module of the user has."""
     spec = importlib.util.spec_from_file_location(WORKER, os.path.join(folder, "worker.py"))
     assert spec is not None
     assert spec.loader is not None

@@ -18,7 +18,7 @@ CHILDREN_SECONDS = 0.5
 STARTING_SECONDS = 120.0
 """How long a task may wait for a new worker to import what it needs, on top of its limit."""
 LEAST_BYTES = 2**29
-"""Memory that a trial may use in any case, if the user sets no limit: imports alone take a quarter of it."""
+"""Memory that a trial may use in any case, if the user sets no limit: the imports take a quarter of it."""
 FREE_SHARE = 0.9
 """Share of the free memory that all trials together may use, if the user sets no limit."""
 

@@ -1,6 +1,6 @@
 """What runs inside a worker process: receive a function once, then arguments, and send back results.
 
-The standard library alone is imported here, so that a worker starts fast and imports what its tasks need.
+Only the standard library is imported here, so that a worker starts fast and imports what its tasks need.
 
 Messages, pickled, from the parent: `("function", key, payload)`, `("forget", key)`, `("task", number, key, payload)`.
 From the worker: `("begin", number)`, `("result", number, payload)`, `("error", number, payload)`.

@@ -111,13 +111,13 @@ class Workers(Executor):
 
     def __exit__(self, *exception: object) -> None:
         self._is_entered = False
-        # after an exception nobody waits for the results
+        # after an exception the results are not wanted
         self.shutdown(cancel_futures=exception[0] is not None)
 
     def submit(self, fn: Callable[P, Answer], /, *args: P.args, **kwargs: P.kwargs) -> Future[Answer]:
         """Queue a call; its future ends with the result, the task's own exception, or why it was killed."""
         if kwargs:
-            raise ChoiceError("Workers.submit takes positional arguments alone. Use functools.partial for keywords.")
+            raise ChoiceError("Workers.submit takes only positional arguments. Use functools.partial for keywords.")
         with self._lock:
             if self._supervisor is None:
                 limits = make_limits(self.trial_time_limit, self.trial_memory_limit, self.n_workers)

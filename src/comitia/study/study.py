@@ -154,7 +154,7 @@ class Study:
         return trials
 
     def propose(self, n: int) -> list[Trial]:
-        """Return what `ask` would return; the trials wait until somebody begins them."""
+        """Return what `ask` would return, without beginning it: the trials are still waiting."""
         trials = list(islice(self.history.waiting, n))
         if len(trials) < n:
             trials += self._suggest(n - len(trials))
@@ -321,7 +321,7 @@ class Study:
                 raise
             finally:
                 try:
-                    # first: a second Ctrl-C while workers are stopped must not leave trials in nobody's hands
+                    # first: after a second Ctrl-C, while workers are stopped, the trials must wait again
                     with held_back():
                         self.history.give_back(trial.number for trial in crew.tasks)
                 finally:

@@ -117,7 +117,7 @@ class SqliteStore:
             self.close()
             raise StoreMismatch(
                 f"{str(self.path)!r} must be a study of format {FORMAT}. Got format {version}, written by "
-                f"{'a newer' if version > FORMAT else 'an older'} comitia. Open it with that version, or start anew."
+                f"{'a newer' if version > FORMAT else 'an older'} comitia. Open it with that version."
             )
 
     def append(
