@@ -123,7 +123,7 @@ def test_what_cannot_be_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UnknownName, match="roc_auc"):
         run_system(mine, TABLE, CLASSES, TABLE, task="classification", metric="rocauc", time_limit=1, seed=0)
     with pytest.raises(TableError, match="two classes"):
-        classify(mine, TABLE, ["a"] * N, TABLE)
+        classify(mine, TABLE, np.array(["a"] * N), TABLE)
 
 
 @pytest.mark.slow
