@@ -115,7 +115,7 @@ def kept_by(method: Method, loss: Any) -> Keep:
     if not method.compares_rows:
         return "nothing"
     wants = any(getattr(choice, "wants_probabilities", False) for choice in (method.goal, method.selection))
-    return "probabilities" if wants or getattr(make_loss(loss), "needs_probabilities", False) else "predictions"
+    return "probabilities" if wants or make_loss(loss).needs_probabilities else "predictions"
 
 
 def _unwrapped(choice: object) -> object:
