@@ -34,7 +34,7 @@ from comitia import AutoClassifier, AutoRegressor, Method, SearchCV, Workers
 from comitia.auto.estimators import FallbackWarning
 from comitia.errors import ChoiceError, ComitiaError, ComitiaWarning, TableError, UnknownName
 from comitia.optimizers import RandomSearch
-from comitia.selections.single import SelectionSplit
+from comitia.selections.set_aside import SelectionSplit
 
 IRIS = load_iris(return_X_y=True)
 DIABETES = load_diabetes(return_X_y=True)

@@ -17,8 +17,9 @@ import numpy as np
 
 from comitia.auto.trusted_types import TRUSTED
 from comitia.errors import ComitiaError, ComitiaWarning, ModelError
+from comitia.study.record import versions
 from comitia.study.store import SqliteStore
-from comitia.study.study import Study, versions
+from comitia.study.study import Study
 
 FORMAT = 1
 MODEL, STUDY = "model.skops", "study.db"
@@ -64,9 +65,7 @@ def _save_study(study: Study, path: Path, folder: Path) -> None:
     if isinstance(store, SqliteStore) and store.path.absolute() == (path / STUDY).absolute():
         return
     copy = SqliteStore(folder / STUDY)
-    copy.put("study", store.get("study") or b"{}")
-    trials = [study.history.trial(number) for number in range(len(study.history))]
-    copy.append(trials=trials, observations=study.history.observations(), blobs=study.kept())
+    study.copy_to(copy)
     copy.close()
     os.replace(folder / STUDY, path / STUDY)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from comitia.errors import ChoiceError
 from comitia.evaluation.isolation import seeded_globals
-from comitia.evaluation.outcome import Outcome, observed
+from comitia.evaluation.measured import Measured, observed
 from comitia.history import Observation, Trial
 from comitia.seams import Judging
 from comitia.seeds import Seeds
@@ -29,18 +29,18 @@ class FunctionEvaluator:
         self.function = function
 
     def __call__(self, trial: Trial, seeds: Seeds) -> tuple[Observation, None]:
-        outcome = Outcome(n_fits=1)
-        return observed(trial, outcome, lambda: self._evaluate(trial, seeds, outcome)), None
+        measured = Measured(n_fits=1)
+        return observed(trial, measured, lambda: self._evaluate(trial, seeds, measured)), None
 
     def n_fits(self, trial: Trial) -> int:
         """Return how many calls the trial will take."""
         return trial.repeats * (1 if trial.folds is None else len(trial.folds))
 
-    def _evaluate(self, trial: Trial, seeds: Seeds, outcome: Outcome) -> None:
+    def _evaluate(self, trial: Trial, seeds: Seeds, measured: Measured) -> None:
         for repeat in range(self.n_fits(trial)):
             with seeded_globals(seeds, trial.root, trial.first_repeat + repeat):
                 loss = float(self.function(trial.config))
             if not math.isfinite(loss):
                 raise ValueError(f"the function must return a finite number, got {loss}")
-            outcome.losses.append(loss)
-            outcome.n_fits = len(outcome.losses)
+            measured.losses.append(loss)
+            measured.n_fits = len(measured.losses)

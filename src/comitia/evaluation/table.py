@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -31,10 +31,10 @@ from comitia.evaluation.checks import (
 from comitia.evaluation.fingerprint import fingerprint
 from comitia.evaluation.fitting import Build, Examples, HasQuick, Quick, fit
 from comitia.evaluation.isolation import quiet, seeded_globals
-from comitia.evaluation.outcome import KeptSplit, Outcome, compact, observed
+from comitia.evaluation.measured import KeptSplit, Measured, compact, observed
 from comitia.evaluation.resampling import CV, carve_selection, check_can_be_carved, make_resampling
 from comitia.evaluation.scoring import LossLike, Scorer, Task, make_scoring
-from comitia.history import Observation, Predictions, Status, Trial, Truth
+from comitia.history import Observation, Predictions, Trial, Truth
 from comitia.seams import Judging, Keep, Resampling, Split
 from comitia.seeds import Seeds
 from comitia.space import Config
@@ -126,9 +126,9 @@ class TableEvaluator:
         self.n_folds = len(self.splits(0, 0, Seeds(0)))  # also refuses splits that do not fit, before any trial
 
     def __call__(self, trial: Trial, seeds: Seeds) -> tuple[Observation, Predictions | None]:
-        outcome = Outcome({metric.name: [] for metric in self.metrics})
-        observation = observed(trial, outcome, lambda: self._evaluate(trial, seeds, outcome))
-        return observation, outcome.predictions() if observation.is_ok and self.keep != "nothing" else None
+        measured = Measured({metric.name: [] for metric in self.metrics})
+        observation = observed(trial, measured, lambda: self._evaluate(trial, seeds, measured))
+        return observation, measured.predictions() if observation.is_ok and self.keep != "nothing" else None
 
     def n_fits(self, trial: Trial) -> int:
         return trial.repeats * (self.n_folds if trial.folds is None else len(trial.folds))
@@ -185,36 +185,36 @@ class TableEvaluator:
 
     # ---- one trial ------------------------------------------------------------------------------------------------
 
-    def _evaluate(self, trial: Trial, seeds: Seeds, outcome: Outcome) -> None:
+    def _evaluate(self, trial: Trial, seeds: Seeds, measured: Measured) -> None:
         selection = self._parts(seeds).selection
         for repeat in range(trial.first_repeat, trial.first_repeat + trial.repeats):
             splits = self.splits(trial.root, repeat, seeds)
             for fold in range(len(splits)) if trial.folds is None else trial.folds:
-                outcome.where = f"fold {fold}" + (f" of repeat {repeat}" if repeat else "")
-                if self._quick is not None and self._evaluate_quickly(trial.config, splits[fold], selection, outcome):
+                measured.where = f"fold {fold}" + (f" of repeat {repeat}" if repeat else "")
+                if self._quick is not None and self._evaluate_quickly(trial.config, splits[fold], selection, measured):
                     continue
                 keys = (trial.root, repeat, fold)
                 train, test = splits[fold]
                 with quiet(), seeded_globals(seeds, *keys):  # the model's answers may draw numbers, too
-                    outcome.n_fits += 1
+                    measured.n_fits += 1
                     model = self.fit(trial.config, train, seeds, keys)
-                    self._judge(model, test, selection, outcome)
+                    self._judge(model, test, selection, measured)
 
-    def _judge(self, model: Estimator, test: Indices, selection: Indices | None, outcome: Outcome) -> None:
+    def _judge(self, model: Estimator, test: Indices, selection: Indices | None, measured: Measured) -> None:
         judged = _Judged(self, model, test)
         loss = judged.loss()
         e = judged.examples
         scores = {metric.name: metric(model, e.X, e.y, e.weights) for metric in self.metrics}
         if selection is not None:
             # Lévesque 2018, §3.3: the mean over the models of the folds, each judged by itself
-            outcome.selection_losses.append(_Judged(self, model, selection).loss())
+            measured.selection_losses.append(_Judged(self, model, selection).loss())
         if self.keep != "nothing":
             wants = self.keep == "probabilities" and self.task == "classification"
             values = compact(judged.answer(wants))
-            outcome.kept.append(KeptSplit(test, values, judged.row_losses, judged.seconds[wants]))
-        outcome.losses.append(loss)
+            measured.kept.append(KeptSplit(test, values, judged.row_losses, judged.seconds[wants]))
+        measured.losses.append(loss)
         for name, score in scores.items():
-            outcome.metrics[name].append(score)
+            measured.metrics[name].append(score)
 
     def _usable_quick(self) -> Quick | None:
         """Return the learner's short way to its answers, if it has one and answers are all that is wanted."""
@@ -226,7 +226,7 @@ class TableEvaluator:
         is_plain = type(X) is np.ndarray and X.dtype == np.float64 and X.flags.c_contiguous
         return self.build.quick if is_plain and self.sample_weight is None and np.isfinite(X).all() else None
 
-    def _evaluate_quickly(self, config: Config, split: Split, selection: Indices | None, outcome: Outcome) -> bool:
+    def _evaluate_quickly(self, config: Config, split: Split, selection: Indices | None, measured: Measured) -> bool:
         """Judge the answers of the learner's short way; tell whether it had any."""
         assert self._quick is not None
         assert self._numbers is not None
@@ -237,16 +237,16 @@ class TableEvaluator:
         answers = self._quick(config, self.X.take(train, 0), self._numbers.take(train), self.X.take(asked, 0))
         if answers is None:
             return False
-        outcome.n_fits += 1
+        measured.n_fits += 1
         row_losses = self.loss.rows(self._numbers.take(test), answers[: len(test)])
         if selection is not None:
             aside = self.loss.rows(self._numbers.take(selection), answers[len(test) :])
-            outcome.selection_losses.append(float(np.add.reduce(aside) / len(aside)))
+            measured.selection_losses.append(float(np.add.reduce(aside) / len(aside)))
         if self.keep != "nothing":
             # seconds of the fit and of the answers cannot be told apart here
             values = compact(answers[: len(test)].astype(np.intp))
-            outcome.kept.append(KeptSplit(test, values, row_losses, math.nan))
-        outcome.losses.append(float(np.add.reduce(row_losses) / len(row_losses)))
+            measured.kept.append(KeptSplit(test, values, row_losses, math.nan))
+        measured.losses.append(float(np.add.reduce(row_losses) / len(row_losses)))
         return True
 
     # ---- rows -------------------------------------------------------------------------------------------------
@@ -327,13 +327,3 @@ class _Parts:
     selection: Indices | None
     y: AnyArray
     groups: AnyArray | None
-
-
-def failed(trial: Trial, status: Status, error: str, seconds: float) -> Observation:
-    """Return the observation of a trial that never came back."""
-    return Observation(trial, status, (), {}, seconds, 1, error)
-
-
-def metrics_of(observation: Observation) -> Mapping[str, float]:
-    """Return the mean of each further metric over the observation's splits."""
-    return {name: float(np.mean(values)) for name, values in observation.metrics.items() if values}

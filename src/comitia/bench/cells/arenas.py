@@ -20,7 +20,7 @@ from comitia.evaluation.isolation import quiet
 from comitia.evaluation.scoring import DEFAULT_LOSSES, ROW_LOSSES, RowLoss, Scorer, Task
 from comitia.evaluation.table import TableEvaluator
 from comitia.learners import get_space
-from comitia.methods.registry import Method, kept_by
+from comitia.methods import Method, kept_by
 from comitia.seams import Evaluator, Member
 from comitia.seeds import Seeds
 from comitia.space import Config, Space

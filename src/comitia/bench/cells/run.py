@@ -31,7 +31,7 @@ from comitia.evaluation.table import TableEvaluator
 from comitia.execution import Serial, Workers
 from comitia.history import Observation
 from comitia.learners import SPACES
-from comitia.methods.registry import Method
+from comitia.methods import Method
 from comitia.seeds import Seeds
 from comitia.study.study import Study
 

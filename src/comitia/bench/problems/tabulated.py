@@ -25,15 +25,16 @@ import numpy as np
 from comitia.arrays import AnyArray, Array
 from comitia.bench.cells.arenas import Score, Tester, score_members
 from comitia.bench.files import replacing
+from comitia.bench.peers.registry import PEERS
 from comitia.bench.plan.plan import Cell, Experiment
 from comitia.bench.problems.problems import FunctionProblem, find_problem
 from comitia.committees.combine import kept_answers
 from comitia.errors import ChoiceError, ExperimentError
 from comitia.evaluation.scoring import ROW_LOSSES, Scorer
-from comitia.evaluation.table import TableEvaluator, failed
+from comitia.evaluation.table import TableEvaluator
 from comitia.history import History, Observation, Predictions, Trial, Truth
-from comitia.methods.registry import Method, kept_by
-from comitia.seams import Ask, Judging, Keep, Member, Optimizer
+from comitia.methods import Method, kept_by
+from comitia.seams import Ask, Judging, Keep, Member, Optimizer, Values
 from comitia.seeds import Seeds
 from comitia.space import Space
 from comitia.study.study import Study
@@ -90,7 +91,7 @@ class PoolArena:
                 "A grid's points are not among the tabulated ones, and it would go on proposing its first. Got 'grid' "
                 "on a pool. Use rs or sobol there."
             )
-        if method.name.startswith("smac") and method.paper == "peer":
+        if method.name.startswith("smac") and method.name in PEERS:
             raise ExperimentError(
                 "SMAC waits for the configurations that it proposed itself, and a pool moves them. Got "
                 f"{method.name!r} on a pool. Run it on the table, or use smac-rf."
@@ -141,7 +142,7 @@ class PoolEvaluator:
             raise ChoiceError("A pool has one evaluation of each configuration. The method asked for more of one.")
         i = self.index[trial.config]
         if self.pool.statuses[i] != "ok":
-            return failed(trial, "failed", self.pool.errors[i], float(self.pool.seconds[i])), None
+            return Observation.failed(trial, self.pool.errors[i], seconds=float(self.pool.seconds[i])), None
         observation = Observation(
             trial, "ok", self.pool.losses[i], {}, float(self.pool.seconds[i]), len(self.pool.losses[i])
         )
@@ -167,9 +168,9 @@ class Snapped:
         self.optimizer = optimizer
         self.pool = pool
         self.configs = pool.space.decode(pool.X)
-        self.needs_generations = optimizer.needs_generations
+        self.needs = optimizer.needs
 
-    def ask(self, history: History, values: Array, n: int, seeds: Seeds) -> list[Ask]:
+    def ask(self, history: History, values: Values, n: int, seeds: Seeds) -> list[Ask]:
         """See `Optimizer`."""
         is_left = np.array([not history.was_asked(config) for config in self.configs])
         found: list[Ask] = []
@@ -246,7 +247,7 @@ def make_pool(
     """Evaluate random configurations and save them; a pool that was interrupted goes on where it stopped."""
     from comitia.bench.cells.arenas import TableArena
     from comitia.bench.plan.plan import Split, Validation
-    from comitia.methods.registry import get_method
+    from comitia.methods import get_method
     from comitia.study.budget import Budget
 
     if output.exists():

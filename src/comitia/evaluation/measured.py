@@ -29,7 +29,7 @@ class KeptSplit:
 
 
 @dataclass
-class Outcome:
+class Measured:
     """What one trial has so far."""
 
     metrics: dict[str, list[float]] = field(default_factory=dict)
@@ -52,7 +52,7 @@ class Outcome:
         )
 
 
-def observed(trial: Trial, outcome: Outcome, evaluate: Callable[[], None]) -> Observation:
+def observed(trial: Trial, measured: Measured, evaluate: Callable[[], None]) -> Observation:
     """Evaluate a trial; a failure, whatever it is, becomes an observation with its text."""
     started = time.perf_counter()
     status: Status = "ok"
@@ -60,18 +60,18 @@ def observed(trial: Trial, outcome: Outcome, evaluate: Callable[[], None]) -> Ob
     try:
         evaluate()
     except MemoryError as caught:
-        status, error = "memory", described(caught, outcome.where)
+        status, error = "memory", described(caught, measured.where)
     except (Exception, SystemExit) as caught:  # a learner or a user's function may raise anything
-        status, error = "failed", described(caught, outcome.where)
+        status, error = "failed", described(caught, measured.where)
     return Observation(
         trial=trial,
         status=status,
-        losses=tuple(outcome.losses),
-        metrics={name: tuple(scores) for name, scores in outcome.metrics.items()},
+        losses=tuple(measured.losses),
+        metrics={name: tuple(scores) for name, scores in measured.metrics.items()},
         seconds=time.perf_counter() - started,
-        n_evaluations=outcome.n_fits,
+        n_evaluations=measured.n_fits,
         error=error,
-        selection_losses=tuple(outcome.selection_losses),
+        selection_losses=tuple(measured.selection_losses),
     )
 
 
