@@ -26,7 +26,8 @@ from comitia.committees.votes import Votes, empty, make_rows
 from .histories import random_probabilities
 
 COLUMNS = [ZERO_ONE, MARGIN, SQUARED_MARGIN, SIGMOID, C_BOUND]
-# T Tables 4.1 and 4.2; rows are zero-one losses of members. The sigmoid of E in Table 4.1 is of another size's slope.
+# Lévesque 2018, Tables 4.1 and 4.2; rows are zero-one losses of members. In Table 4.1 the sigmoid of E has the slope
+# of another size.
 TABLES: list[tuple[list[str], list[float | None], dict[str, list[float]]]] = [
     (
         ["011", "101", "110"],
@@ -50,7 +51,7 @@ def codes(texts: list[str]) -> Any:
     return np.array([[int(letter) for letter in text] for text in texts])
 
 
-@pytest.mark.parametrize(("members", "own", "added"), TABLES, ids=["T Table 4.1", "T Table 4.2"])
+@pytest.mark.parametrize(("members", "own", "added"), TABLES, ids=["Table 4.1", "Table 4.2"])
 def test_the_thesis_toy_tables_come_out_to_two_decimals(members: Any, own: Any, added: Any) -> None:
     committee, candidates = codes(members), codes(list(added))
     rows = make_rows(np.zeros(committee.shape[1], dtype=int), 2)

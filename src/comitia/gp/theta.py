@@ -69,7 +69,7 @@ class Structure:
         return np.asarray(np.exp(np.clip(theta[:, self.own], -MOST, MOST)))
 
     def kernel_at(self, theta: Array, n_axes: int) -> ARD:
-        """Return the kernel for scaled sums `s` with so many axes, of which the first is that of theta.
+        """Return the kernel for scaled sums `s` that have `n_axes` axes, of which the first is that of theta.
 
         Its profile and slopes are those of theta; it has no length scales, which are in `s` already.
         """

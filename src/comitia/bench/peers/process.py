@@ -16,8 +16,9 @@ import tempfile
 import threading
 import weakref
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
+from comitia.arrays import Json
 from comitia.bench.peers.environments import tail
 from comitia.errors import PeerError
 
@@ -64,7 +65,7 @@ class PeerProcess:
         """The process's id."""
         return self._process.pid
 
-    def exchange(self, message: dict[str, Any]) -> dict[str, Any]:
+    def exchange(self, message: Json) -> Json:
         """Send a message and wait for its answer.
 
         Raises
@@ -111,7 +112,7 @@ def environment_variables(*, n_jobs: int) -> dict[str, str]:
     return kept | dict.fromkeys(THREADS, str(n_jobs)) | {"PYTHONHASHSEED": "0", "PYTHONWARNINGS": "ignore"}
 
 
-def kill_group(process: subprocess.Popen[Any]) -> None:
+def kill_group(process: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
     """Kill a process that leads a group, and the group."""
     if sys.platform == "win32":
         process.kill()
