@@ -68,8 +68,8 @@ def combined(
     known = [one.probabilities for one in answers if one.probabilities is not None]
     p = None
     if len(known) == len(answers):
-        warm = [1.0] * len(answers) if temperatures is None else temperatures
-        p = weighted_sum((tempered(*pair) for pair in zip(known, warm, strict=True)), weights)
+        scales = [1.0] * len(answers) if temperatures is None else temperatures
+        p = weighted_sum((tempered(*pair) for pair in zip(known, scales, strict=True)), weights)
     scores = p
     if votes or len(answers) == 1 or scores is None:
         scores = weighted_sum((one_hot(one.values, n_classes) for one in answers), weights)
