@@ -16,10 +16,11 @@ from scipy import sparse
 
 from comitia.arrays import AnyArray, Array, Json, Table
 from comitia.bench.peers.environments import python_of, tail
-from comitia.bench.peers.process import environment_variables, kill_group
+from comitia.bench.peers.process import environment_variables
 from comitia.bench.peers.registry import Peer, get_peer
 from comitia.errors import ChoiceError, PeerError, TableError, UnknownName
 from comitia.evaluation.scoring import Task
+from comitia.execution.starters import kill_group
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -166,7 +167,7 @@ def _run(peer: Peer, python: str, folder: Path, n_jobs: int, timeout_seconds: fl
         except subprocess.TimeoutExpired:
             status, what = -1, f"It was killed after {timeout_seconds:g} s"
         finally:
-            kill_group(process)
+            kill_group(process.pid)
             process.wait()
             assert process.stdin is not None
             process.stdin.close()
