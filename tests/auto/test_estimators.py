@@ -31,8 +31,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
 from comitia import AutoClassifier, AutoRegressor, Method, SearchCV, Workers
-from comitia.auto.estimators import FallbackWarning
-from comitia.errors import ChoiceError, ComitiaError, ComitiaWarning, TableError, UnknownName
+from comitia.errors import ChoiceError, ComitiaError, ComitiaWarning, FallbackWarning, TableError, UnknownName
 from comitia.optimizers import RandomSearch
 from comitia.selections.single import SelectionSplit
 

@@ -29,10 +29,10 @@ from comitia import (
     Workers,
     load,
 )
-from comitia.auto.estimators import DroppedWarning, FallbackWarning
 from comitia.auto.refit import fit_again
 from comitia.committees import Ensemble
 from comitia.committees.ensemble import of_most
+from comitia.errors import DroppedWarning, FallbackWarning
 from comitia.evaluation.scoring import ZeroOneLoss
 from comitia.execution import Serial
 from comitia.history import History

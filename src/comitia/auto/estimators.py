@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import math
 import warnings
@@ -18,10 +17,10 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.utils.validation import check_is_fitted
 
 from comitia.arrays import AnyArray, Array
-from comitia.auto.folder import is_plain, read_folder, read_study, write_folder
+from comitia.auto.folder import save
 from comitia.auto.refit import FittedMember, LeaveTimeToRefit, fit_again
 from comitia.committees import Ensemble
-from comitia.errors import ChoiceError, ComitiaWarning, ModelError, TableError
+from comitia.errors import ChoiceError, DroppedWarning, FallbackWarning, TableError
 from comitia.evaluation.resampling import make_resampling
 from comitia.evaluation.scoring import Scorer, Task, make_loss
 from comitia.evaluation.table import SELECTION_SPLIT, TableEvaluator
@@ -32,7 +31,6 @@ from comitia.methods.registry import METHODS, Method, get_method, kept_by
 from comitia.seams import Member
 from comitia.seeds import seed_of
 from comitia.selections.committees import validation_loss
-from comitia.space import Config
 from comitia.study.budget import Budget, Meter
 from comitia.study.study import Study
 from comitia.tables.cleaner import Columns, TableCleaner
@@ -51,14 +49,6 @@ COMMITTEE_SCORINGS = frozenset((*ROW_LOSS_OF, *ROW_LOSS_OF.values(), "neg_root_m
 """What a committee that is chosen by the Brier score or the squared error is good at."""
 TRIAL_SHARE = 0.4
 """Share of the time limit after which a trial is killed, unless the user says otherwise."""
-
-
-class FallbackWarning(ComitiaWarning):
-    """Nothing better than predicting the most frequent class, or the mean, could be fitted in the budget."""
-
-
-class DroppedWarning(ComitiaWarning):
-    """A member of the committee could not be fitted again, or not in time, and the others do without it."""
 
 
 class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
@@ -395,26 +385,7 @@ class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
         """Write a model folder that `comitia.load` reads."""
         if not hasattr(self, "ensemble_"):
             raise ChoiceError(f"A model must be fitted before it is saved. Got {type(self).__name__} without a fit.")
-        members = [
-            {
-                "config": None if member.config is None else json.dumps(dict(member.config), default=repr),
-                "weight": member.weight,
-                "trial": member.trial,
-                "temperature": member.temperature,
-            }
-            for member in self.members_
-        ]
-        content = {
-            "kind": type(self).__name__,
-            "params": {name: value for name, value in self.get_params(deep=False).items() if is_plain(value)},
-            "cleaner": self.cleaner_,
-            "ensemble": self.ensemble_,
-            "classes": getattr(self, "classes_", None),
-            "feature_names": list(getattr(self, "feature_names_in_", [])),
-            "members": members,
-            "validation_score": self.validation_score_,
-        }
-        write_folder(Path(path), content, self.study_)
+        save(self, Path(path))
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
@@ -589,50 +560,6 @@ class AutoRegressor(RegressorMixin, _Auto):  # type: ignore[misc]
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return R squared, or the score of `scoring`."""
         return _score(self, super().score, X, y, sample_weight)
-
-
-KINDS: dict[str, Any] = {"AutoClassifier": AutoClassifier, "AutoRegressor": AutoRegressor}
-
-
-def load(path: str | Path, *, trusted: Sequence[str] = ()) -> Any:
-    """Load a model folder.
-
-    Parameters
-    ----------
-    path : str or Path
-    trusted : sequence of str
-        Exact names of further types that the file may hold, such as "my_module.MyEstimator" for a learner of your own.
-
-    Raises
-    ------
-    ModelError
-        If there is no model, or the file holds a type that is not trusted; then nothing in it has run.
-    """
-    content = read_folder(Path(path), trusted)
-    if content.get("kind") not in KINDS:
-        raise ModelError(f"{str(path)!r} must hold an AutoClassifier or AutoRegressor. Got {content.get('kind')!r}.")
-    estimator = KINDS[content["kind"]](**content["params"])
-    estimator.cleaner_ = content["cleaner"]
-    estimator.n_features_in_ = content["cleaner"].n_features_in_
-    estimator.ensemble_ = content["ensemble"]
-    estimator.members_ = [
-        FittedMember(
-            None if member["config"] is None else Config(json.loads(member["config"])),
-            member["weight"],
-            model,
-            member["trial"],
-            member["temperature"],
-        )
-        for member, model in zip(content["members"], content["ensemble"].models, strict=True)
-    ]
-    estimator.validation_score_ = content["validation_score"]
-    if content["classes"] is not None:
-        estimator.classes_ = content["classes"]
-    if content["feature_names"]:
-        estimator.feature_names_in_ = np.asarray(content["feature_names"], dtype=object)
-    if (study := read_study(Path(path))) is not None:
-        estimator.study_ = study
-    return estimator
 
 
 def _ensemble(members: list[FittedMember], n_classes: int | None, is_vote: bool, order: list[int] | None) -> Ensemble:

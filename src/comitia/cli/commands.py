@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from comitia.auto.estimators import AutoClassifier, AutoRegressor, load
-from comitia.auto.folder import STUDY, check_output
+from comitia.auto.estimators import AutoClassifier, AutoRegressor
+from comitia.auto.folder import STUDY, check_output, load
 from comitia.errors import ChoiceError, ModelError, TableError, UnknownName
 from comitia.evaluation.table import task_of
 from comitia.learners import SPACES
