@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help install demo test test-quick test-processes lint types format findings bench peer test-lowest clean
+.PHONY: help install demo test test-quick test-processes lint types format findings bench figures peer test-lowest clean
 
 help:
 	@echo "make demo         search for a committee on a bundled dataset, about a minute"
@@ -14,6 +14,7 @@ help:
 	@echo "make lint, make types, make format  ruff and mypy"
 	@echo "make findings     the slow tests: statistics, long kill tests"
 	@echo "make bench        timings of the hot paths, as ratios (all but timings/bench_time_limit.py, which takes 7 minutes)"
+	@echo "make figures      draw the README's picture and write its table from experiments/rows"
 	@echo "make test-lowest  the tests with the lowest allowed dependencies"
 	@echo "make peer         list the tools that benchmarks compare with; with NAME=optuna, install one in .peers/"
 	@echo "make install      create $(VENV) with everything the other targets need"
@@ -55,6 +56,9 @@ findings: install
 
 bench: install
 	@for file in $(filter-out %/bench_time_limit.py,$(wildcard benchmarks/timings/bench_*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+figures: install
+	@$(BIN)/python benchmarks/studies/figures.py
 
 peer: install
 	@$(BIN)/python -m comitia.bench.peers $(NAME)

@@ -1,6 +1,7 @@
-"""How many evaluations UH-CMA-ES averages, generation by generation (U Fig. 2), for an SVM on the chess board.
+"""How many evaluations UH-CMA-ES averages in each generation, for an SVM on the chess board.
 
-Drawn with matplotlib if it is installed, printed otherwise. The argument is the number of evaluations.
+Glasmachers and Igel 2008, Fig. 2. Draws `averages.png` where matplotlib is installed, prints it where it is not.
+Usage: python averages.py [n_evaluations]
 """
 
 import sys
@@ -31,7 +32,7 @@ def main() -> None:
         figure = Figure(figsize=(6, 3), layout="constrained")
         axes = figure.subplots()
         axes.step(range(len(found)), found, where="mid")
-        axes.set(xlabel="generation", ylabel="evaluations a fitness value", yscale="log")
+        axes.set(xlabel="generation", ylabel="evaluations per fitness value", yscale="log")
         figure.savefig("averages.png")
         print("averages.png is drawn")
     [member] = study.members()

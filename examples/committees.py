@@ -1,8 +1,9 @@
 """Pictures of ensemble optimisation: slots.png, losses.png and sizes.png.
 
-What each slot of a committee lacks (T Fig. 4.4); losses of a committee as they depend on its members' strength and
-disagreement (T Fig. 4.5); errors against its size (in the manner of T Figs. 4.1 and 4.10).
-Drawn with matplotlib if it is installed, printed otherwise. The argument is the number of trials.
+What each slot of a committee lacks (Lévesque 2018, Fig. 4.4); losses of a committee as they depend on its members'
+strength and disagreement (Fig. 4.5); errors against its size (in the manner of Figs. 4.1 and 4.10).
+Draws where matplotlib is installed, prints where it is not.
+Usage: python committees.py [n_trials]
 """
 
 import sys
@@ -21,7 +22,7 @@ from comitia.committees.greedy import Greedy
 from comitia.committees.losses import C_BOUND, SQUARED_MARGIN
 from comitia.committees.slots import SlotRules, committee_of
 from comitia.evaluation.scoring import ZeroOneLoss
-from comitia.methods.registry import slotted
+from comitia.methods.papers.levesque2018 import ensemble_optimisation
 from comitia.selections.committees import GreedyCommittee, validation_loss
 
 N_TRIALS = int(sys.argv[1]) if len(sys.argv) > 1 else 50
@@ -42,9 +43,9 @@ def machine(config: Any, seed: int) -> SVC:
 
 
 def draw_slots() -> None:
-    """T Fig. 4.4: the width of a kernel, and for each slot the committee's loss with each model in its place."""
+    """Lévesque 2018, Fig. 4.4: the width of a kernel, and for each slot the loss with each model in its place."""
     rules = SlotRules(SQUARED_MARGIN, n_slots=5)
-    study = Study({"gamma": stats.loguniform(1e-4, 1e4)}, slotted("five", rules, "Five slots.", "EO-sqm"), seed=0)
+    study = Study({"gamma": stats.loguniform(1e-4, 1e4)}, ensemble_optimisation("five", "Five slots.", rules), seed=0)
     study.run(TableEvaluator(machine, X_TRAIN, Y_TRAIN, keep="predictions"), n_trials=N_TRIALS)
     history = study.history
     gammas = np.array([history.trial(number).config["gamma"] for number in range(len(history))])
@@ -75,11 +76,11 @@ def draw_slots() -> None:
 
 
 def draw_losses() -> None:
-    """T Fig. 4.5: from the first moment of the margin and the disagreement d, where the second moment is 1 - 2 d."""
+    """Lévesque 2018, Fig. 4.5: by first moment of the margin and disagreement d; the second moment is 1 - 2 d."""
     first, disagreement = np.meshgrid(np.linspace(-1, 1, 201), np.linspace(0, 0.5, 101))
     second = 1 - 2 * disagreement
-    margin = np.where(second >= first**2, (1 - 2 * first + second) / 4, np.nan)  # T eq. 4.8
-    bound = np.where(second >= first**2, C_BOUND.combine(np.stack([first, second], axis=-1)), np.nan)  # T eq. 4.22
+    margin = np.where(second >= first**2, (1 - 2 * first + second) / 4, np.nan)  # Lévesque 2018, eq. 4.8
+    bound = np.where(second >= first**2, C_BOUND.combine(np.stack([first, second], axis=-1)), np.nan)  # eq. 4.22
     if not HAS_PICTURES:
         for at in (-0.5, 0.0, 0.5):
             place = (0, round((at + 1) * 100))
@@ -95,11 +96,12 @@ def draw_losses() -> None:
 
 
 def draw_sizes() -> None:
-    """In the manner of T Figs. 4.1 and 4.10: greedy committees of growing size from what BO and EO have tried.
+    """In the manner of Lévesque 2018, Figs. 4.1 and 4.10: greedy committees of growing size.
 
-    T's are of the bank data, from bags of the pool and the 5 best models on, and of networks on CIFAR-10, the mean of
-    10 repetitions. Ours are of machines on the moons, one repetition, without bags, from the 3 best models on; for
-    each size the best committee of up to that many models is drawn.
+    Its figures show the bank data, with bags of the pool and the 5 best models to begin with, and networks on CIFAR-10,
+    the mean of 10 repetitions. This one shows SVMs on two moons that Bayesian optimisation (`bo-post`) and ensemble
+    optimisation (`eo-post`) have tried: one repetition, no bags, the 3 best models to begin with. For each size the
+    best committee of up to that many models is drawn.
     """
     ready = get_space("svm-rbf")
     sizes = list(range(1, 2 * min(N_TRIALS, 15)))
@@ -107,10 +109,11 @@ def draw_sizes() -> None:
     for name in ("bo-post", "eo-post"):
         study = Study(ready.space, name, seed=0)
         study.run(TableEvaluator(ready.build, X_TRAIN, Y_TRAIN, keep="predictions"), n_trials=N_TRIALS)
+        search = study.method.make_optimizer(ready.space)
         models: dict[Any, Any] = {}
         curves[name] = []
         for size in sizes:
-            members = GreedyCommittee(Greedy(n_steps=size, n_warm=3)).members(study.history, study.seeds)
+            members = GreedyCommittee(Greedy(n_steps=size, n_warm=3)).members(study.history, search, study.seeds)
             for member in members:
                 if member.trial not in models:
                     models[member.trial] = ready.build(member.config, 0).fit(X_TRAIN, Y_TRAIN)

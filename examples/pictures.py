@@ -1,6 +1,8 @@
-"""See what Bayesian optimisation sees: posterior and acquisition (T Fig. 2.3), covariances by branch (T Fig. 5.2-5.5).
+"""See what Bayesian optimisation sees: a posterior with its acquisition, and covariances by branch.
 
-Draws into `posterior.png` and `covariances.png` where matplotlib is installed, and as characters where it is not.
+`posterior.png` is in the manner of Lévesque 2018, Fig. 2.3, for one moment of a search and a function of its own;
+`covariances.png` shows the kernels of Figs. 5.2 (as sampled, imputed), 5.3 (conditional) and 5.5 (Laplace, Mondrian).
+Prints characters where matplotlib is not installed.
 Usage: python pictures.py [n_trials]
 """
 
@@ -16,6 +18,7 @@ from comitia import FunctionEvaluator, Seeds, Space, Study
 from comitia.gp import Conditional, Laplace, SquaredExponential
 from comitia.gp.mondrian import Mondrian
 from comitia.optimizers.bayes.gaussian_process import GaussianProcess
+from comitia.seams import Values
 
 
 def objective(x: Any) -> Any:
@@ -27,7 +30,7 @@ def posterior(n_trials: int) -> dict[str, Any]:
     space = Space({"x": uniform(0, 1)})
     study = Study(space, "gp", seed=0).run(FunctionEvaluator(lambda c: float(objective(c["x"]))), n_trials=n_trials)
     X, y = study.history.X, study.history.losses
-    belief = GaussianProcess(space).belief(X, y, len(y), Seeds(0))
+    belief = GaussianProcess(space).belief(X, Values(y), len(y), Seeds(0))
     grid = np.linspace(0, 1, 101)[:, None]
     mean, var = belief.posterior.mean_var(*belief.view(grid))
     scale = float(y.std())
@@ -45,7 +48,7 @@ def posterior(n_trials: int) -> dict[str, Any]:
 
 
 def covariances() -> dict[str, Any]:
-    """Return the covariance of a hundred configurations, sorted by branch, under several kernels (T §5.3-5.4)."""
+    """Return the covariance of a hundred configurations, sorted by branch, under several kernels."""
     definition = CS.ConfigurationSpace()
     kind = CS.CategoricalHyperparameter("kind", ["a", "b", "c"])
     reals = [CS.UniformFloatHyperparameter(f"{name}:x", 0.0, 1.0) for name in "abc"]

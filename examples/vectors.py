@@ -1,6 +1,7 @@
-"""See what PBIL learns: the probabilities of each kind of ensemble, generation by generation (P §4).
+"""See what PBIL learns: the probability of each kind of ensemble, generation by generation.
 
-Draws into `vectors.png` where matplotlib is installed, and as characters where it is not.
+Xavier-Júnior et al. 2020, section 4.
+Draws `vectors.png` where matplotlib is installed, prints characters where it is not.
 Usage: python vectors.py [n_trials]
 """
 
@@ -16,7 +17,7 @@ from comitia.optimizers.pbil.pbil import Course
 
 
 def searched(n_trials: int) -> Course:
-    """Search the ensembles for a table of wines, and return how the first vector went."""
+    """Search the space of ensembles on the wine data; return the course of its first probability vector."""
     X, y = load_wine(return_X_y=True)
     ready = get_space("ensembles")
     method = Method("pbil-here", partial(PBIL, population=max(2, n_trials // 8)), "PBIL in eight generations.")
@@ -24,7 +25,7 @@ def searched(n_trials: int) -> Course:
     study.run(TableEvaluator(ready.build, X, y, cv=2), n_trials=n_trials)
     values = method.goal.values(study.history, study.seeds)
     optimizer = PBIL(ready.space, population=max(2, n_trials // 8))
-    return optimizer.evolution(study.history, values, study.seeds)["ensemble"]
+    return optimizer.courses(study.history, values, study.seeds)["ensemble"]
 
 
 def show_as_characters(course: Course) -> None:

@@ -1,6 +1,8 @@
 """The history: what was asked, what came of it, chains of trials."""
 
 import math
+import pickle
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -96,3 +98,13 @@ def test_finished_numbers_are_right_with_and_without_pending_trials() -> None:
     for trial in history.pending:
         history.finish(Observation(trial, "ok", (0.1,)))
     assert history.finished.tolist() == list(range(100))
+
+
+def test_what_is_remembered_is_made_once_for_a_history_and_left_out_of_its_copies() -> None:
+    history, other = History(2, dict[int, Predictions]().get), History(2)
+    made = history.remember("key", list[int])
+    assert history.remember("key", list[int]) is made
+    assert history.remember(("key", 1), list[int]) is not made
+    assert other.remember("key", list[int]) is not made
+    for copy in (pickle.loads(pickle.dumps(history)), deepcopy(history)):
+        assert copy.remember("key", list[int]) is not made

@@ -1,6 +1,7 @@
 """Who may import whom: the order of ARCHITECTURE.md, kept true."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -64,6 +65,12 @@ def test_imports_go_one_way(path: Path) -> None:
         assert other != "__init__", f"{path} imports the package's public face"
         allowed = other == own or rank[other] < rank[own] or (other, own) in PEERS
         assert allowed, f"{path} imports {module}, which is not below it"
+
+
+def test_architecture_page_shows_this_order() -> None:
+    page = (Path(__file__).parents[1] / "ARCHITECTURE.md").read_text()
+    [shown] = re.findall(r"## Who may import whom.*?```text\n(.*?)```", page, re.DOTALL)
+    assert [line.split() for line in shown.splitlines()] == LAYERS
 
 
 def test_import_brings_nothing_heavy() -> None:

@@ -24,6 +24,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
 from comitia import METHODS, AutoClassifier, AutoRegressor, Observation, Study, TableEvaluator, get_space
+from comitia.seams import Judging
 
 N_TRIALS, N_TRIALS_PBIL = 40, 120
 PROBLEMS = ("function", "svm", "cash", "numbers")
@@ -50,6 +51,8 @@ TIMED = ("train_seconds", "optimizer_seconds", "versions", "machine", "finished_
 
 class Priced:
     """A function of a conditional space whose seconds are given, not measured, so that they can be repeated."""
+
+    judging = Judging()
 
     def __call__(self, trial, seeds):  # type: ignore[no-untyped-def]
         """Evaluate a trial."""

@@ -88,7 +88,7 @@ def cost_of_goals() -> float:
         goal = METHODS[name].goal
         kept: dict[int, bytes] = {}
         history = History(1, partial(load, kept))
-        history.truth = Truth(y.astype(np.int16), n_classes)
+        history.take_truth(Truth(y.astype(np.int16), n_classes))
         times = []
         for number in range(n_trials):
             trial = Trial(number, 0, (0.5,), Config({"a": number}))
@@ -97,7 +97,7 @@ def cost_of_goals() -> float:
             p[np.arange(n_rows), y] += 0.3 * rng.random()
             p /= p.sum(axis=1, keepdims=True)
             codes = p.argmax(axis=1).astype(np.int16)
-            values = p if getattr(goal, "wants_probabilities", False) else codes
+            values = p if goal.needs.probabilities else codes
             kept[number] = Predictions(np.arange(n_rows), y * 0, values, (codes != y).astype(float)).to_bytes()
             history.finish(Observation(trial, "ok", (float((codes != y).mean()),)))
             began = time.process_time()
@@ -114,8 +114,8 @@ def suggestion_seconds(name: str, seed: int) -> list[float]:
     method, y = METHODS[name], rng.integers(n_classes, size=n_rows)
     kept: dict[int, bytes] = {}
     history = History(len(space), partial(load, kept), space=space)
-    history.truth = Truth(y.astype(np.int16), n_classes)
-    optimizer = method.optimizer(space)
+    history.take_truth(Truth(y.astype(np.int16), n_classes))
+    optimizer = method.make_optimizer(space)
     times: list[float] = []
     rows = list(space.sample(n_trials, rng))
     while len(times) < n_timed:

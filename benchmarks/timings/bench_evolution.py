@@ -14,6 +14,7 @@ from scipy import stats
 
 from comitia import Config, FunctionEvaluator, History, Observation, Seeds, Serial, Space, Study, Trial
 from comitia.optimizers import CMAES
+from comitia.seams import Values
 
 GENERATIONS = 60  # then a bowl is found to nine digits
 RUNS = 15
@@ -56,13 +57,13 @@ def seconds_of_ours(d: int, population: int, seed: int, *, n_before: int = 0) ->
 
     for _ in range(n_before):
         add((2.0,) * d, 0.0)  # somebody else's
-    asks = optimizer.ask(history, values[: len(history)], 1000, seeds)
+    asks = optimizer.ask(history, Values(values[: len(history)]), 1000, seeds)
     spent = 0.0
     for _ in range(GENERATIONS):
         for ask in asks:
             add(tuple(ask.x.tolist()), bowl(ask.x))
         began = time.process_time()
-        asks = optimizer.ask(history, values[: len(history)], 1000, seeds)
+        asks = optimizer.ask(history, Values(values[: len(history)]), 1000, seeds)
         spent += time.process_time() - began
     return spent / GENERATIONS
 

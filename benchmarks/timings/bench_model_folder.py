@@ -19,7 +19,7 @@ from comitia import AutoClassifier, AutoRegressor, History, Method, Seeds, load
 from comitia.auto.folder import STUDY
 from comitia.learners.default import LEARNERS
 from comitia.optimizers import RandomSearch
-from comitia.seams import Member
+from comitia.seams import Member, Needs, Optimizer
 
 MOST_BYTES = 2.0
 """Of a folder without its study, in units of the compressed pickle."""
@@ -30,9 +30,9 @@ MOST_SECONDS, MOST_TIMES = 0.1, 5.0
 class EveryTrial:
     """All trials with equal weights."""
 
-    compares_rows = False
+    needs = Needs()
 
-    def members(self, history: History, seeds: Seeds) -> Sequence[Member]:
+    def members(self, history: History, optimizer: Optimizer, seeds: Seeds) -> Sequence[Member]:
         """Return every trial."""
         return [Member(o.config, 1 / history.n_finished, o.number) for o in history.observations()]
 

@@ -12,13 +12,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from comitia import METHODS, Config, History, Seeds, Serial, Space, Study, TableEvaluator, get_space
 from comitia.bench.problems.synthetic import GENERATORS
 from comitia.learners.quick_svm import QuickBuild, libsvm
-from comitia.methods.registry import Method
-from comitia.seams import Ask
+from comitia.methods import Method
+from comitia.seams import Ask, Needs, Values
 
 TURNS, PER_TURN = 8, 300
 TARGET = 2500
@@ -27,13 +26,13 @@ TARGET = 2500
 class Cloud:
     """Six points at a time around one that is good on the chess board: a generation without any thinking."""
 
-    needs_generations = True
+    needs = Needs(generations=True)
 
     def __init__(self, space: Space) -> None:
         good = {"C": 100.0, "gamma": 20.0, "gamma_0": 15.0, "gamma_1": 15.0}
         self._centre = space.encode([{name: good[name] for name in space.names}])[0]
 
-    def ask(self, history: History, values: NDArray[np.float64], n: int, seeds: Seeds) -> Sequence[Ask]:
+    def ask(self, history: History, values: Values, n: int, seeds: Seeds) -> Sequence[Ask]:
         if history.n_pending:
             return []
         steps = seeds("cloud", len(history)).normal(size=(6, len(self._centre)))

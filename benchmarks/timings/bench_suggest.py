@@ -59,7 +59,7 @@ def seconds_at(row: str, n: int, is_skewed: bool) -> list[float]:
     """Return the seconds of the first suggestion of a fresh object and of those that follow."""
     rng, seeds = np.random.default_rng(0), Seeds(0)
     history = random_history(n, is_skewed, rng)
-    optimizer = METHODS[row].optimizer(SPACE)
+    optimizer = METHODS[row].make_optimizer(SPACE)
     times = []
     for _ in range(TIMED + 1):
         began = time.process_time()

@@ -12,7 +12,7 @@ from comitia.evaluation.table import FunctionEvaluator, TableEvaluator
 from comitia.execution import Serial, Workers
 from comitia.history import History, Observation, Predictions, Trial
 from comitia.learners import get_space
-from comitia.methods.registry import METHODS, Method, get_method
+from comitia.methods import METHODS, Method, get_method
 from comitia.minimize import minimize
 from comitia.seeds import Seeds
 from comitia.space import Config, Space

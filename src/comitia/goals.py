@@ -1,4 +1,4 @@
-"""Goals: which number the search minimises at this iteration, for every finished trial."""
+"""Goals: the number that the search minimises, for every finished trial."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from comitia.committees.bootstraps import Bootstraps
 from comitia.committees.losses import AverageLoss
 from comitia.committees.slots import SlotRules, committee_of
 from comitia.history import History
+from comitia.seams import Needs, Values
 from comitia.seeds import Seeds
 
 ALL_FAILED = 1.0
@@ -18,22 +19,17 @@ ALL_FAILED = 1.0
 class MeanLoss:
     """The mean loss over a trial's splits; a failed trial is as bad as the worst that succeeded."""
 
+    needs = Needs()
     moves = False
-    compares_rows = False
 
-    def values(self, history: History, seeds: Seeds) -> Array:
-        """See `Goal`.  # (n_finished,)."""
-        if not history.n_failed and not history.n_pending:
-            return history.losses  # as they are: a generation's ask must not read the whole history
-        values = history.losses[history.is_finished]
-        has_failed = np.isnan(values)
-        if has_failed.any():
-            values[has_failed] = ALL_FAILED if has_failed.all() else np.nanmax(values)
-        return values
+    def values(self, history: History, seeds: Seeds) -> Values:
+        return Values(mean_losses(history))
 
 
 class EnsembleLoss:
-    """The loss of the committee with this trial's model in the slot whose turn it is (T Alg. 4.1, eq. 4.3).
+    """The loss of the committee with this trial's model in the slot whose turn it is.
+
+    Lévesque 2018, Alg. 4.1, eq. 4.3.
 
     While no predictions are kept it is the mean loss; afterwards a trial without any is as bad as the worst.
 
@@ -44,46 +40,56 @@ class EnsembleLoss:
     """
 
     moves = True
-    compares_rows = True
 
     def __init__(self, rules: SlotRules) -> None:
         self._rules = rules
-        self.wants_probabilities = any(isinstance(loss, AverageLoss) for loss in (rules.loss, rules.refill))
+        averages = any(isinstance(loss, AverageLoss) for loss in (rules.loss, rules.refill))
+        self.needs = Needs(rows=True, probabilities=averages)
 
-    def values(self, history: History, seeds: Seeds) -> Array:
-        """See `Goal`.  # (n_finished,)."""
-        return _for_all(history, *committee_of(history, self._rules).losses(history), seeds)
+    def values(self, history: History, seeds: Seeds) -> Values:
+        committee = committee_of(history, self._rules)
 
-    def first_values(self, history: History, n: int, seeds: Seeds) -> Array:
-        """Return the values of the first n finished trials as they were before the others.  # (n,)."""
-        return _for_all(history, *committee_of(history, self._rules).losses(history, n), seeds)[:n]
+        def earlier(n: int) -> Array:
+            return _of_all(history, *committee.losses(history, n))[:n]
+
+        return Values(_of_all(history, *committee.losses(history)), earlier)
 
 
 class BootstrapRisk:
-    """The mean loss on one bootstrap of the validation rows, the next one for each trial (L Alg. 2).
+    """The mean loss on one bootstrap of the validation rows, the next one for each trial (Lacoste et al. 2014, Alg. 2).
 
     While no losses by row are kept it is the mean loss; afterwards a trial without any is as bad as the worst.
     """
 
+    needs = Needs(rows=True)
     moves = True
-    compares_rows = True
 
     def __init__(self, bootstraps: Bootstraps = Bootstraps()) -> None:  # noqa: B008 - frozen
         self._bootstraps = bootstraps
 
-    def values(self, history: History, seeds: Seeds) -> Array:
-        """See `Goal`.  # (n_finished,)."""
+    def values(self, history: History, seeds: Seeds) -> Values:
         pool = self._bootstraps.pool(history)
         risks = np.empty(0)
         if len(pool):
             risks = self._bootstraps.risks(pool, [self._bootstraps.turn(len(history))], seeds)[:, 0]
-        return _for_all(history, pool.numbers, risks, seeds)
+        return Values(_of_all(history, pool.numbers, risks))
 
 
-def _for_all(history: History, numbers: Indices, losses: Array, seeds: Seeds) -> Array:
+def mean_losses(history: History) -> Array:
+    """Return the mean loss of each finished trial, (n_finished,); a failed one is as bad as the worst."""
+    if not history.n_failed and not history.n_pending:
+        return history.losses  # as they are: a generation's ask must not read the whole history
+    losses = history.losses[history.is_finished]
+    has_failed = np.isnan(losses)
+    if has_failed.any():
+        losses[has_failed] = ALL_FAILED if has_failed.all() else np.nanmax(losses)
+    return losses
+
+
+def _of_all(history: History, numbers: Indices, losses: Array) -> Array:
     """Turn the losses of some trials into values of all that are finished."""
     if not len(numbers):
-        return MeanLoss().values(history, seeds)
+        return mean_losses(history)
     values = np.full(len(history), losses.max())
     values[numbers] = losses
     return values[history.is_finished]

@@ -1,25 +1,27 @@
 """What was asked and what came of it: `Trial`, `Observation`, `Predictions`, `Truth` and their `History`.
 
-The history is the whole state of a search. Optimizers, goals and selections read it; only the study adds to it, and
-adding costs the same at trial 100 and at trial 100,000.
+The history is the whole state of a search. Optimizers, goals and selections read it; only the study changes it, and
+that costs the same at trial 100 and at trial 100,000. It is also the one ledger of who works on what: a trial is
+*waiting* (asked, and nobody works on it), *begun* (in the hands of a run or of the user) or *finished*.
 """
 
 from __future__ import annotations
 
 import io
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from comitia.arrays import Array, Indices, Mask
+from comitia.arrays import AnyArray, Array, Indices, Mask
 from comitia.space import Config, Space
 
 Status = Literal["ok", "failed", "timeout", "memory", "crashed"]
 T = TypeVar("T", bound=np.generic)
+Fold = TypeVar("Fold")
 STATUSES: tuple[Status, ...] = get_args(Status)
 
 
@@ -39,11 +41,11 @@ class Trial:
     folds: tuple[int, ...] | None = None
     """Which folds of the resampling to evaluate; None is all."""
     continues: int | None = None
-    """Number of the earlier trial that this one goes on with."""
+    """Number of the earlier trial that this one continues, on further folds or repeats."""
     root: int = -1
-    """Number of the first trial of that chain: it names the splits. -1 stands for the trial itself."""
+    """Number of the first trial of that chain, which names the splits. -1 stands for the trial itself."""
     first_repeat: int = 0
-    """How many repeats the chain has had before."""
+    """How many repeats the chain had before."""
 
     def __post_init__(self) -> None:
         if self.root < 0:
@@ -66,6 +68,11 @@ class Observation:
     error: str = ""
     selection_losses: tuple[float, ...] = ()
     """Loss on the selection split of each split's model: for the final selection alone; () where none was set aside."""
+
+    @classmethod
+    def failed(cls, trial: Trial, error: str, *, status: Status = "failed", seconds: float = 0.0) -> Observation:
+        """Return the observation of a trial that gave no result."""
+        return cls(trial=trial, status=status, seconds=seconds, error=error)
 
     @property
     def number(self) -> int:
@@ -97,23 +104,28 @@ class Observation:
         losses = self.selection_losses
         return math.fsum(losses) / len(losses) if self.is_ok and losses else math.nan
 
+    @property
+    def mean_metrics(self) -> dict[str, float]:
+        """Mean of each further metric over the splits."""
+        return {name: float(np.mean(scores)) for name, scores in self.metrics.items() if scores}
+
 
 @dataclass(frozen=True)
 class Predictions:
     """What one trial's models said about rows they were not trained on."""
 
     rows: Indices
-    """Row indices in the user's table; a row appears once for each time it was judged.  # (n,)"""
+    """Row indices in the user's table; a row appears once for each time it was judged: (n,)"""
     folds: Indices
-    """Running number of the split that each belongs to.  # (n,)"""
+    """Running number of the split that each belongs to: (n,)"""
     values: NDArray[np.generic]
     """Class codes (n,), class probabilities (n, n_classes) or numbers (n,)."""
     losses: Array | None = None
-    """Loss of each row, where the loss is a mean over rows.  # (n,)"""
+    """Loss of each row, where the loss is a mean over rows: (n,)"""
     selection: NDArray[np.generic] | None = None
-    """What each fold's model said about the selection split.  # (n_models, n_selection, ...)"""
+    """What each fold's model said about the selection split: (n_models, n_selection, ...)"""
     seconds: Array | None = None
-    """How long each split's answers took; NaN where nobody measured.  # (n_splits,)"""
+    """Seconds that each split's answers took, NaN where not measured: (n_splits,)"""
 
     def to_bytes(self) -> bytes:
         """Write as NumPy's own archive format, without pickles."""
@@ -130,11 +142,11 @@ class Truth:
     """What the rows of the user's table truly are: with it, predictions become votes and losses."""
 
     y: NDArray[np.generic]
-    """Class codes or numbers.  # (n_rows,)"""
+    """Class codes or numbers: (n_rows,)"""
     n_classes: int
     """0 for numbers."""
     weights: Array | None = None
-    """How much each row counts; all alike if None.  # (n_rows,)"""
+    """How much each row counts, all alike if None: (n_rows,)"""
 
     def to_bytes(self) -> bytes:
         """Write as NumPy's own archive format, without pickles."""
@@ -144,7 +156,7 @@ class Truth:
     def from_bytes(cls, data: bytes) -> Truth:
         """Read what `to_bytes` wrote."""
         arrays = _arrays(data)
-        return cls(arrays["y"], int(arrays["n_classes"]), arrays.get("weights"))
+        return cls(y=arrays["y"], n_classes=int(arrays["n_classes"]), weights=arrays.get("weights"))
 
 
 def _archive(record: Predictions | Truth) -> bytes:
@@ -154,13 +166,13 @@ def _archive(record: Predictions | Truth) -> bytes:
     return buffer.getvalue()
 
 
-def _arrays(data: bytes) -> dict[str, Any]:
+def _arrays(data: bytes) -> dict[str, AnyArray]:
     with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
         return {name: arrays[name] for name in arrays.files}
 
 
 class History:
-    """Asks and results in the order of trial numbers, finished and pending.
+    """Trials and their results in the order of trial numbers.
 
     Parameters
     ----------
@@ -169,12 +181,9 @@ class History:
     load : callable, optional
         Fetches the predictions of one trial by its number; None where none were kept.
     space : Space, optional
-        What was searched, for selections that hand over configurations which were never tried.
-
-    Attributes
-    ----------
-    truth : Truth or None
-        What the rows that predictions speak of truly are; set by the study.
+        What is searched, for selections that hand over configurations which were never tried.
+    truth : Truth, optional
+        What the rows that predictions speak of truly are; may come later, by `take_truth`.
     """
 
     def __init__(
@@ -183,13 +192,16 @@ class History:
         load: Callable[[int], Predictions | None] = lambda number: None,
         *,
         space: Space | None = None,
+        truth: Truth | None = None,
     ) -> None:
         self._load = load
-        self.space = space
-        self.truth: Truth | None = None
+        self._space = space
+        self._truth = truth
         self._trials: list[Trial] = []
+        # every trial is in one of these three, the waiting ones in the order of numbers
+        self._waiting: dict[int, Trial] = {}
+        self._begun: dict[int, Trial] = {}
         self._observations: dict[int, Observation] = {}
-        self._pending: dict[int, Trial] = {}
         self._seen: dict[Config, int] = {}
         self._X = np.empty((64, n_hyperparameters))
         self._numbers = np.arange(64)
@@ -200,6 +212,21 @@ class History:
         self._best: int | None = None
         self.n_evaluations = 0
         self.n_failed = 0
+        self._folds: dict[Hashable, Any] = {}
+
+    def remember(self, key: Hashable, make: Callable[[], Fold]) -> Fold:
+        """Return what `make` made when this key came first: the one cache for what is worked out from a history.
+
+        What is kept may be an object that follows the history as it grows. It can always be made again from the
+        history, so it is left out of pickles and copies.
+        """
+        if key not in self._folds:
+            self._folds[key] = make()
+        found: Fold = self._folds[key]
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_folds": {}}
 
     # ---- reading ----------------------------------------------------------------------------------------------
 
@@ -208,51 +235,71 @@ class History:
         return len(self._trials)
 
     @property
+    def space(self) -> Space | None:
+        """What is searched, where that is known."""
+        return self._space
+
+    @property
+    def truth(self) -> Truth | None:
+        """What the rows that predictions speak of truly are, where that is known."""
+        return self._truth
+
+    @property
     def n_finished(self) -> int:
         """Number of trials with a result, failed ones included."""
         return len(self._observations)
 
     @property
     def X(self) -> Array:  # noqa: N802 - the name of the field
-        """Coordinates of every trial, inactive ones as sampled.  # (n_trials, d)."""
+        """Coordinates of every trial, inactive ones as sampled: (n_trials, d)."""
         return _read_only(self._X[: len(self._trials)])
 
     @property
     def losses(self) -> Array:
-        """Mean loss of every trial, with that of the trials it continues; NaN if pending or failed.  # (n_trials,)."""
+        """Mean loss of every trial, with that of the trials it continues; NaN if pending or failed: (n_trials,)."""
         return _read_only(self._losses[: len(self._trials)])
 
     @property
     def selection_losses(self) -> Array:
-        """Mean loss on the selection split of every trial, for selections alone; NaN if it has none.  # (n_trials,)."""
+        """Mean loss on the selection split of every trial, for selections alone; NaN if it has none: (n_trials,)."""
         return _read_only(self._selection_losses[: len(self._trials)])
 
     @property
     def is_finished(self) -> Mask:
-        """Which trials have a result, failed ones included.  # (n_trials,)."""
+        """Which trials have a result, failed ones included: (n_trials,)."""
         return _read_only(self._is_finished[: len(self._trials)])
 
     @property
     def is_superseded(self) -> Mask:
-        """Which trials a later, successful one continues.  # (n_trials,)."""
+        """Which trials a later, successful one continues: (n_trials,)."""
         return _read_only(self._is_superseded[: len(self._trials)])
 
     @property
     def finished(self) -> Indices:
-        """Numbers of the trials with a result, ascending.  # (n_finished,)."""
-        if not self._pending:
+        """Numbers of the trials with a result, ascending: (n_finished,)."""
+        if not self.n_pending:
             return _read_only(self._numbers[: len(self._trials)])
         return np.flatnonzero(self.is_finished)
 
     @property
     def pending(self) -> tuple[Trial, ...]:
-        """Trials without a result, in the order of their numbers."""
-        return tuple(self._pending.values())
+        """Trials without a result, waiting or begun, in the order of their numbers."""
+        return tuple(sorted([*self._waiting.values(), *self._begun.values()], key=_number))
 
     @property
     def n_pending(self) -> int:
         """Number of trials without a result."""
-        return len(self._pending)
+        return len(self._waiting) + len(self._begun)
+
+    @property
+    def waiting(self) -> Iterable[Trial]:
+        """Trials that were asked and that nobody works on, in the order of their numbers."""
+        return self._waiting.values()
+
+    @property
+    def begun(self) -> Iterable[Trial]:
+        """Trials that a run or the user works on, in the order in which they were begun."""
+        return self._begun.values()
 
     def trial(self, number: int) -> Trial:
         """Return one trial."""
@@ -288,22 +335,38 @@ class History:
         """The finished trial with the smallest loss, the earliest of equals; None if none succeeded."""
         return None if self._best is None else self._observations[self._best]
 
-    # ---- growing: for the study alone ---------------------------------------------------------------------------
+    # ---- changing: for the study alone --------------------------------------------------------------------------
+
+    def take_truth(self, truth: Truth) -> None:
+        """Keep what the rows that predictions speak of truly are."""
+        self._truth = truth
 
     def append(self, trial: Trial) -> None:
-        """Add a pending trial; its number must be the next one."""
+        """Add a waiting trial; its number must be the next one."""
         assert trial.number == len(self._trials)
         if trial.number == len(self._losses):
             self._grow()
         self._X[trial.number] = trial.x
         self._trials.append(trial)
-        self._pending[trial.number] = trial
+        self._waiting[trial.number] = trial
         self._seen.setdefault(trial.config, trial.number)
+
+    def begin(self, number: int) -> None:
+        """Note that somebody works on a waiting trial."""
+        self._begun[number] = self._waiting[number]  # first: a Ctrl-C between the lines must not lose it
+        del self._waiting[number]
+
+    def give_back(self, numbers: Iterable[int]) -> None:
+        """Let trials wait again that were begun and will not be finished by whoever began them."""
+        again = {number: self._begun.pop(number) for number in numbers if number in self._begun}
+        self._waiting = dict(sorted({**self._waiting, **again}.items()))
 
     def finish(self, observation: Observation) -> None:
         """Turn a pending trial into a finished one."""
         number = observation.number
-        del self._pending[number]
+        was_waiting = self._waiting.pop(number, None) is not None
+        if self._begun.pop(number, None) is None and not was_waiting:
+            raise KeyError(number)
         self._observations[number] = observation
         self._is_finished[number] = True
         self.n_evaluations += observation.n_evaluations
@@ -332,6 +395,10 @@ class History:
         self._selection_losses = np.concatenate([self._selection_losses, np.full(n, np.nan)])
         self._is_finished = np.concatenate([self._is_finished, np.zeros(n, dtype=bool)])
         self._is_superseded = np.concatenate([self._is_superseded, np.zeros(n, dtype=bool)])
+
+
+def _number(trial: Trial) -> int:
+    return trial.number
 
 
 def _read_only(view: NDArray[T]) -> NDArray[T]:

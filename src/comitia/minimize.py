@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from comitia.evaluation.table import FunctionEvaluator
-from comitia.methods.registry import Method
+from comitia.methods import Method
 from comitia.seams import Store
 from comitia.space import Config
 from comitia.study.study import Callback, Study

@@ -1,27 +1,65 @@
 """The seams on one page: start reading here.
 
-A search has no state of its own. The next suggestion is a function of the history, a seed and nothing else, so a
+A search has no state of its own. The next suggestion is a function of the history and a seed and of nothing else, so a
 method is four choices that compose: *resampling* (which rows), *goal* (which number), *optimizer* (which
 configuration), *selection* (what the user gets). Whatever an object remembers between calls is a cache of a fold over
-the history: throw it away and nothing changes.
+the history, best kept by `History.remember`: throw it away and nothing changes.
 
-A class joins a seam by having the methods; nothing is inherited. `tests/contracts` holds one suite for each seam.
+A class joins a seam by having the methods; nothing is inherited. `tests/contracts` holds one suite per seam. Further
+seams are inside one optimizer, Bayesian optimisation, in the second part of this page; a kernel is one class in
+`comitia.gp.kernels`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
+
+import numpy as np
 
 from comitia.arrays import AnyArray, Array, Indices
-from comitia.history import History, Observation, Predictions, Trial
+from comitia.history import History, Observation, Predictions, Trial, Truth
 from comitia.seeds import Seeds
-from comitia.space import Config
+from comitia.space import Config, Space
 
 Split = tuple[Indices, Indices]
 """Row indices to train on and to judge on."""
 Decode = Callable[[Array], list[Config]]
+Keep = Literal["nothing", "predictions", "probabilities"]
+"""What an evaluator keeps of the models' answers."""
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a goal, an optimizer or a selection needs beside the losses; a method refuses what cannot give it."""
+
+    generations: bool = False
+    """Batches of trials are generations: an optimizer works by them and is asked for all that is left of one at once;
+    a selection chooses among them, and needs such an optimizer."""
+    fixed_values: bool = False
+    """The value of a finished trial must not change when others finish: refused with a goal that moves."""
+    rows: bool = False
+    """Trials are compared row by row: predictions must be kept, and all trials judged on the same rows."""
+    probabilities: bool = False
+    """Class probabilities must be kept, not only classes."""
+    selection_split: bool = False
+    """Rows must be set aside for the final selection; see `History.selection_losses`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """What a goal says of the finished trials, in the order of their numbers; smaller is better."""
+
+    now: Array
+    """The current values, (n_finished,)."""
+    earlier: Callable[[int], Array] | None = None
+    """`earlier(n)` returns the values that the first n finished trials had before the others finished, (n,). For a goal
+    that moves and remembers them: a model then need not be tuned again for every suggestion."""
+
+    def of_first(self, n: int) -> Array:
+        """Return the values of the first n finished trials, as they were before the others if that is remembered."""
+        return self.now[:n] if self.earlier is None else self.earlier(n)
 
 
 @dataclass(frozen=True)
@@ -29,13 +67,13 @@ class Ask:
     """One point that an optimizer wants to know more about."""
 
     x: Array
-    """Coordinates.  # (d,)"""
+    """Coordinates, (d,)."""
     repeats: int = 1
     """How many fresh resamplings to average (UH-CMA-ES)."""
     folds: tuple[int, ...] | None = None
     """Which folds to evaluate (lazy k-fold); None is all."""
     continues: int | None = None
-    """Number of the earlier trial it goes on with, on further folds or repeats of the same splits."""
+    """Number of the earlier trial that it continues, on further folds or repeats of the same splits."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +85,7 @@ class Member:
     trial: int | None
     """None for a configuration that was never tried (posterior mean)."""
     temperature: float = 1.0
-    """What its probabilities are tempered by before they are averaged; see `ensembles.calibration`."""
+    """What its probabilities are tempered by before they are averaged; see `committees.tempering`."""
 
 
 @runtime_checkable
@@ -66,29 +104,31 @@ class Resampling(Protocol):
         """Return the splits of one repeat of trial `number`: a function of its arguments alone."""
 
 
+@runtime_checkable
 class Goal(Protocol):
-    """The number that the search minimises now."""
+    """The number that the search minimises."""
+
+    @property
+    def needs(self) -> Needs:
+        """What must be kept of a trial; `needs = Needs()` where losses are enough."""
 
     @property
     def moves(self) -> bool:
-        """Whether the value of an old trial may change when new ones finish."""
+        """Whether the value of a finished trial may change when others finish."""
 
-    @property
-    def compares_rows(self) -> bool:
-        """Whether trials are compared row by row, so that all must be judged on the same ones."""
-
-    def values(self, history: History, seeds: Seeds) -> Array:
-        """Return one finite number for every finished trial, failed ones included, in the order of numbers."""
+    def values(self, history: History, seeds: Seeds) -> Values:
+        """Return one finite number per finished trial, failed ones included, in the order of their numbers."""
 
 
+@runtime_checkable
 class Optimizer(Protocol):
     """Which points next. Built as `SomeOptimizer(space)`."""
 
     @property
-    def needs_generations(self) -> bool:
-        """Whether it works by generations, so that the values of old trials must stay put."""
+    def needs(self) -> Needs:
+        """What it needs of the goal and the study; `needs = Needs()` where it works trial by trial."""
 
-    def ask(self, history: History, values: Array, n: int, seeds: Seeds) -> Sequence[Ask]:
+    def ask(self, history: History, values: Values, n: int, seeds: Seeds) -> Sequence[Ask]:
         """Return at most `n` points; none means "wait for results", or, if none is pending, "nothing is left".
 
         One that works by generations returns at most what is left of the present one; a study asks it for all of that
@@ -97,26 +137,48 @@ class Optimizer(Protocol):
         """
 
 
+@runtime_checkable
 class Selection(Protocol):
-    """What is handed to the user.
-
-    One that reads `history.selection_losses` says `needs_selection_split = True`; one that reads generations, which
-    are the batches of trials, says `needs_generations = True`. A method then refuses what cannot give them.
-    """
+    """What is handed to the user."""
 
     @property
-    def compares_rows(self) -> bool:
-        """Whether trials are compared row by row, so that all must be judged on the same ones."""
+    def needs(self) -> Needs:
+        """What it chooses by; `needs = Needs()` where losses are enough."""
 
-    def members(self, history: History, seeds: Seeds) -> Sequence[Member]:
-        """Return the members with weights that sum to 1; raise `NothingFound` if no trial succeeded."""
+    def members(self, history: History, optimizer: Optimizer, seeds: Seeds) -> Sequence[Member]:
+        """Return the members with weights that sum to 1; raise `NothingFound` if no trial succeeded.
+
+        `optimizer` is the one that searched: some can say more of a history than its trials do.
+        """
 
 
-class Evaluator(Protocol):
-    """A trial in, an observation and what was predicted out. It is pickled and called in another process.
+@dataclass(frozen=True)
+class Judging:
+    """How an evaluator judges trials; what does not apply is left out.
 
-    One that sets rows aside for the final selection says which fraction in `selection_split`.
+    A study refuses an evaluator whose judging does not fit its method. Everything is cheap to make but the
+    fingerprint, which reads the whole table and is needed only by studies on disk: it is a function.
     """
+
+    resampling: Resampling | None = None
+    """On which rows trials are judged."""
+    selection_split: float | None = None
+    """Fraction of the rows that are set aside for the final selection."""
+    keep: Keep = "nothing"
+    """What is returned of the models' answers, as `Predictions`."""
+    truth: Truth | None = None
+    """What the rows that those answers are about truly are."""
+    fingerprint: Callable[[], str] | None = None
+    """Returns a hash of the data and of how they are judged: losses are comparable while it is the same."""
+
+
+@runtime_checkable
+class Evaluator(Protocol):
+    """A trial in, an observation and what was predicted out. It is pickled and called in another process."""
+
+    @property
+    def judging(self) -> Judging:
+        """How trials are judged; `judging = Judging()` where there is nothing to say."""
 
     def __call__(self, trial: Trial, seeds: Seeds) -> tuple[Observation, Predictions | None]:
         """Evaluate; a failure is an observation, not an exception."""
@@ -152,3 +214,47 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Let go of the file."""
+
+
+# ---- inside Bayesian optimisation: what `Bayes` is made of ----------------------------------------------------------
+
+
+class Belief(Protocol):
+    """What is believed after some observations. Rows are coordinates as they are asked, inactive ones included."""
+
+    def score(self, X: Array) -> Array:
+        """Return how much each row promises, (n,); greater is better."""
+
+    def mean(self, X: Array) -> Array:
+        """Return the value expected at each row, (n,), in the model's own units."""
+
+    def believe(self, X: Array) -> Belief:
+        """Return what would be believed if each row were found to be as expected: how pending trials count."""
+
+
+@runtime_checkable
+class SmoothBelief(Belief, Protocol):
+    """A belief whose promise has a gradient."""
+
+    def score_gradient(self, X: Array) -> tuple[Array, Array]:
+        """Return how much each row promises, (n,), and how that changes with each coordinate, (n, d)."""
+
+    def mean_gradient(self, X: Array) -> tuple[Array, Array]:
+        """Return the value expected at each row, (n,), and its gradient, (n, d)."""
+
+
+class Surrogate(Protocol):
+    """A model of the values over a space. Built as `SomeSurrogate(space)`."""
+
+    def belief(self, X: Array, values: Values, number: int, seeds: Seeds) -> Belief:
+        """Return what is believed after the values were observed at the rows of `X`, before trial `number` is asked.
+
+        A fresh object given the same arguments answers as one that lived through what came before.
+        """
+
+
+class Maximiser(Protocol):
+    """Looks for the rows that a belief promises most of."""
+
+    def __call__(self, belief: Belief, space: Space, tried: Array, rng: np.random.Generator) -> Array:
+        """Return candidates, (n, d), the best first; `tried` are the best rows so far, the best first."""

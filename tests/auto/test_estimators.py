@@ -33,7 +33,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from comitia import AutoClassifier, AutoRegressor, Method, SearchCV, Workers
 from comitia.errors import ChoiceError, ComitiaError, ComitiaWarning, FallbackWarning, TableError, UnknownName
 from comitia.optimizers import RandomSearch
-from comitia.selections.single import SelectionSplit
+from comitia.selections.set_aside import SelectionSplit
 
 IRIS = load_iris(return_X_y=True)
 DIABETES = load_diabetes(return_X_y=True)

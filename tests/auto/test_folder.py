@@ -26,8 +26,8 @@ from comitia.auto.trusted_types import RANDOM, TRUSTED
 from comitia.errors import ChoiceError, ModelError, VersionWarning
 from comitia.learners.default import LEARNERS
 from comitia.optimizers import RandomSearch
-from comitia.seams import Member
-from comitia.study.study import versions
+from comitia.seams import Member, Needs, Optimizer
+from comitia.study.record import versions
 
 BEFORE = Path(__file__).parents[1] / "data" / "before" / "model"
 
@@ -35,9 +35,9 @@ BEFORE = Path(__file__).parents[1] / "data" / "before" / "model"
 class EveryTrial:
     """All trials with equal weights."""
 
-    compares_rows = False
+    needs = Needs()
 
-    def members(self, history: History, seeds: Seeds) -> Sequence[Member]:
+    def members(self, history: History, optimizer: Optimizer, seeds: Seeds) -> Sequence[Member]:
         return [Member(o.config, 1 / history.n_finished, o.number) for o in history.observations()]
 
 

@@ -37,7 +37,7 @@ from comitia.evaluation.scoring import ZeroOneLoss
 from comitia.execution import Serial
 from comitia.history import History
 from comitia.optimizers import Grid
-from comitia.seams import Member
+from comitia.seams import Member, Needs, Optimizer
 from comitia.selections.committees import validation_loss
 from comitia.study.budget import Budget
 
@@ -49,12 +49,12 @@ N_ALL = len(Y)
 class Weighted:
     """The first trials with these weights."""
 
-    compares_rows = True
+    needs = Needs(rows=True)
 
     def __init__(self, *weights: float) -> None:
         self._weights = weights
 
-    def members(self, history: History, seeds: Seeds) -> Sequence[Member]:
+    def members(self, history: History, optimizer: Optimizer, seeds: Seeds) -> Sequence[Member]:
         return [Member(history.trial(i).config, weight, i) for i, weight in enumerate(self._weights)]
 
 
@@ -169,9 +169,9 @@ def test_models_of_the_folds_are_those_that_were_judged() -> None:
 class Untried:
     """What was never a trial, as a posterior mean may be."""
 
-    compares_rows = False
+    needs = Needs()
 
-    def members(self, history: History, seeds: Seeds) -> Sequence[Member]:
+    def members(self, history: History, optimizer: Optimizer, seeds: Seeds) -> Sequence[Member]:
         return [Member(history.trial(1).config, 1.0, None)]
 
 
@@ -305,7 +305,9 @@ class TestWhatIsReturnedByDefault:
 def test_the_validation_loss_of_one_member_is_its_trials_loss(cv: Any) -> None:
     evaluator = TableEvaluator(lambda c, s: DecisionTreeClassifier(max_depth=c["d"]), X, Y, cv=cv, keep="predictions")
     study = Study({"d": [1, 2, 3]}, "grid", seed=0)
-    study.history.truth = evaluator.truth()
+    truth = evaluator.judging.truth
+    assert truth is not None
+    study.history.take_truth(truth)
     study.run(evaluator, n_trials=3)
     for observation in study.history.observations():
         alone = [Member(observation.config, 1.0, observation.number)]

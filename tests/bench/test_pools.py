@@ -14,7 +14,7 @@ from comitia.bench.problems.problems import find_problem
 from comitia.bench.problems.tabulated import Pool, distances_to, make_pool, read_pool
 from comitia.errors import ExperimentError
 from comitia.goals import MeanLoss
-from comitia.methods.registry import Method, get_method
+from comitia.methods import Method, get_method
 from comitia.optimizers import RandomSearch
 from comitia.seams import Member
 from comitia.seeds import Seeds

@@ -108,7 +108,7 @@ def test_an_evaluator_knows_which_trials_it_remembered_and_can_be_copied() -> No
         shared(trial, seeds)
     assert [shared.is_remembered(trial.number) for trial in trials] == [False, True]
     again = copy.copy(shared)
-    assert again.keep == shared.keep
+    assert again.judging.keep == shared.judging.keep
     assert again.is_remembered(1)
 
 

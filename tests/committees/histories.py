@@ -5,8 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from comitia import Config, History, Observation, Predictions, Trial
+from comitia import Config, History, Observation, Predictions, Space, Trial
 from comitia.history import Truth
+from comitia.optimizers import RandomSearch
+
+SEARCH = RandomSearch(Space({"a": [1]}))
+"""An optimizer, for selections that do not ask it anything."""
 
 
 class Played:
@@ -17,7 +21,7 @@ class Played:
         self.rows = np.arange(len(self.y)) if rows is None else np.asarray(rows)
         self.kept: dict[int, Predictions] = {}
         self.history = History(1, self.kept.get)
-        self.history.truth = Truth(self.y, n_classes, weights)
+        self.history.take_truth(Truth(self.y, n_classes, weights))
 
     def ask(self) -> Trial:
         number = len(self.history)

@@ -11,7 +11,7 @@ from comitia.committees.losses import SINGLE_LOG_LOSS, SINGLE_ZERO_ONE
 from comitia.goals import BootstrapRisk
 from comitia.selections.committees import AgnosticBayes
 
-from .histories import played, random_answers, random_probabilities
+from .histories import SEARCH, played, random_answers, random_probabilities
 
 SEEDS = Seeds(0)
 
@@ -23,17 +23,17 @@ def drawn(n: int, j: int) -> Any:
 def test_the_goal_is_the_mean_loss_on_the_bootstrap_whose_turn_it_is() -> None:
     answers, y = random_answers(0, n_models=7)
     rows = drawn(len(y), 7 % 4)
-    values = BootstrapRisk(Bootstraps(4)).values(played(answers, y, 3), SEEDS)
+    values = BootstrapRisk(Bootstraps(4)).values(played(answers, y, 3), SEEDS).now
     assert values == pytest.approx((answers != y)[:, rows].mean(axis=1))
 
 
 def test_the_best_model_of_each_bootstrap_is_a_member_and_duplicates_are_weights() -> None:
     answers, y = random_answers(1, n_models=9)
     best = [int((answers != y)[:, drawn(len(y), j)].mean(axis=1).argmin()) for j in range(25)]
-    members = AgnosticBayes(Bootstraps(25)).members(played(answers, y, 3), SEEDS)
+    members = AgnosticBayes(Bootstraps(25)).members(played(answers, y, 3), SEARCH, SEEDS)
     assert {m.trial: m.weight for m in members} == {k: best.count(k) / 25 for k in set(best)}
     assert len(members) > 1
-    capped = AgnosticBayes(Bootstraps(25), most_members=2).members(played(answers, y, 3), SEEDS)
+    capped = AgnosticBayes(Bootstraps(25), most_members=2).members(played(answers, y, 3), SEARCH, SEEDS)
     assert [m.trial for m in capped] == [m.trial for m in members[:2]]
     assert sum(m.weight for m in capped) == pytest.approx(1)
 
@@ -43,7 +43,7 @@ def test_regression_and_weights_work_alike() -> None:
     y, weights = rng.normal(size=40), rng.integers(0, 3, size=40).astype(float)
     answers = y + rng.normal(size=(5, 40))
     rows = drawn(40, 2)
-    values = BootstrapRisk(Bootstraps(3)).values(played(answers, y, 0, weights=weights), SEEDS)
+    values = BootstrapRisk(Bootstraps(3)).values(played(answers, y, 0, weights=weights), SEEDS).now
     expected = [np.average((answer - y)[rows] ** 2, weights=weights[rows]) for answer in answers]
     assert values == pytest.approx(expected, rel=1e-5)
 
@@ -55,7 +55,7 @@ def test_bootstraps_may_be_judged_by_another_loss() -> None:
     log_losses = -np.log(p[:, np.arange(len(y)), y])
     errors = p.argmax(axis=2) != y
     for loss, expected in ((SINGLE_LOG_LOSS, log_losses), (SINGLE_ZERO_ONE, errors)):
-        values = BootstrapRisk(Bootstraps(4, loss)).values(history, SEEDS)
+        values = BootstrapRisk(Bootstraps(4, loss)).values(history, SEEDS).now
         assert values == pytest.approx(expected[:, rows].mean(axis=1), rel=1e-5)
 
 
@@ -73,7 +73,7 @@ def test_failures_identical_models_and_rows_of_weight_zero_are_fine() -> None:
     weights = np.zeros(len(y))
     weights[0] = 1.0
     history = played([None, answers[0], answers[0]], y, 3, weights=weights)
-    values = BootstrapRisk().values(history, SEEDS)
+    values = BootstrapRisk().values(history, SEEDS).now
     assert np.isfinite(values).all()
     assert values[0] == values.max()
-    assert [m.trial for m in AgnosticBayes().members(history, SEEDS)] == [1]
+    assert [m.trial for m in AgnosticBayes().members(history, SEARCH, SEEDS)] == [1]

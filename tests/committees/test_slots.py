@@ -52,7 +52,7 @@ def test_the_slots_and_the_values_are_those_of_algorithm_4_1(seed: int, n: int, 
     committee = Committee(rules)
     committee.update(history)
     assert {slot: k for slot, k in enumerate(committee.slots) if k >= 0} == slots
-    assert EnsembleLoss(rules).values(history, SEEDS) == pytest.approx(losses)
+    assert EnsembleLoss(rules).values(history, SEEDS).now == pytest.approx(losses)
 
 
 @pytest.mark.parametrize("n_slots", [3, None])
@@ -135,21 +135,21 @@ def test_the_first_values_are_those_of_single_models_and_failures_are_as_bad_as_
     answers, y = random_answers(0, n_models=3)
     rules = SlotRules(SQUARED_MARGIN, n_slots=4)
     errors = (answers != y).mean(axis=1)
-    one = EnsembleLoss(SlotRules(SQUARED_MARGIN, n_slots=1)).values(played(answers, y, 3), SEEDS)
+    one = EnsembleLoss(SlotRules(SQUARED_MARGIN, n_slots=1)).values(played(answers, y, 3), SEEDS).now
     assert one == pytest.approx(errors)  # the slot whose turn it is is always the only one
-    values = EnsembleLoss(rules).values(played([answers[0], None, answers[1], answers[2]], y, 3), SEEDS)
+    values = EnsembleLoss(rules).values(played([answers[0], None, answers[1], answers[2]], y, 3), SEEDS).now
     assert values[1] == values.max()
 
 
 def test_without_predictions_the_goal_is_the_mean_loss() -> None:
     history = History(1)
-    assert EnsembleLoss(SlotRules(SQUARED_MARGIN)).values(history, SEEDS).tolist() == []
+    assert EnsembleLoss(SlotRules(SQUARED_MARGIN)).values(history, SEEDS).now.tolist() == []
 
 
 def test_a_class_that_no_model_predicts_and_identical_models_are_fine() -> None:
     y = np.array([0, 1, 2, 2])
     history = played([[0, 1, 1, 1]] * 3, y, 3)
     for loss in (SQUARED_MARGIN, C_BOUND, SIGMOID, LOG_LOSS):
-        values = EnsembleLoss(SlotRules(loss)).values(history, SEEDS)
+        values = EnsembleLoss(SlotRules(loss)).values(history, SEEDS).now
         assert np.isfinite(values).all()
         assert np.ptp(values) == 0

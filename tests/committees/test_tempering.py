@@ -14,7 +14,7 @@ from comitia.evaluation.scoring import LogLoss
 from comitia.seeds import Seeds
 from comitia.selections.committees import GreedyCommittee, validation_loss
 
-from .histories import played, random_probabilities
+from .histories import SEARCH, played, random_probabilities
 
 ONES = np.ones(4000)
 
@@ -78,7 +78,7 @@ def test_a_loud_model_does_not_drown_the_others() -> None:
     history = played(models, y, 3)
 
     def error(loss: AverageLoss) -> float:
-        members = GreedyCommittee(loss=loss).members(history, Seeds(0))
+        members = GreedyCommittee(loss=loss).members(history, SEARCH, Seeds(0))
         p = sum(m.weight * tempered(models[m.trial or 0], m.temperature) for m in members)
         assert validation_loss(history, members, LogLoss()) == pytest.approx(
             -np.log(np.asarray(p)[np.arange(600), y]).mean(), rel=1e-4
@@ -94,7 +94,7 @@ def test_a_loud_model_does_not_drown_the_others() -> None:
 def test_what_is_handed_over_predicts_what_it_was_chosen_by() -> None:
     answers, y = random_probabilities(4, n_models=12, n_rows=80)
     history = played(answers, y, 3)
-    members = GreedyCommittee(loss=TEMPERED_BRIER).members(history, Seeds(0))
+    members = GreedyCommittee(loss=TEMPERED_BRIER).members(history, SEARCH, Seeds(0))
 
     class Known:
         classes_ = np.arange(3)

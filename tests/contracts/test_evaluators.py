@@ -75,3 +75,20 @@ def test_global_generators_are_left_as_they_were(case: tuple[str, Evaluator]) ->
     before = states()
     evaluator(trial(space, 1), SEEDS)
     assert states() == before
+
+
+def test_what_is_kept_is_what_the_judging_says(case: tuple[str, Evaluator]) -> None:
+    space, evaluator = case
+    _, predictions = evaluator(trial(space, 1), SEEDS)
+    assert (predictions is None) == (evaluator.judging.keep == "nothing")
+    if predictions is not None:
+        assert evaluator.judging.truth is not None
+        assert predictions.rows.max() < len(evaluator.judging.truth.y)
+
+
+def test_a_copy_judges_alike(case: tuple[str, Evaluator]) -> None:
+    judging, again = case[1].judging, cloudpickle.loads(cloudpickle.dumps(case[1])).judging
+    assert (again.selection_split, again.keep) == (judging.selection_split, judging.keep)
+    assert (judging.fingerprint is None) == (again.fingerprint is None)
+    if judging.fingerprint is not None:
+        assert judging.fingerprint() == again.fingerprint()

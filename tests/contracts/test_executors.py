@@ -13,7 +13,7 @@ from comitia.execution.starters import FreshProcesses
 
 EXECUTORS: dict[str, Callable[[], Executor]] = {
     "serial": Serial,
-    "serial batch": lambda: Serial(batch=5),
+    "serial batch": lambda: Serial(n_slots=5),
     "one worker": lambda: Workers(1),
     "two workers": lambda: Workers(2),
     "two fresh processes": lambda: Workers(2, starter=FreshProcesses),

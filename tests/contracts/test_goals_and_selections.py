@@ -6,7 +6,7 @@ import pytest
 from comitia import METHODS, Config, History, Observation, Predictions, Seeds, Space, Trial
 from comitia.errors import NothingFound
 from comitia.history import Truth
-from comitia.methods.registry import Method
+from comitia.methods import Method
 
 SEEDS = Seeds(0)
 SPACE = Space({"a": list(range(10))})
@@ -25,7 +25,8 @@ def history_of(losses: list[float | None], pending: int = 0, *, is_kept: bool = 
     """
     kept = {i: kept_of(i, loss) for i, loss in enumerate(losses) if loss is not None and is_kept}
     history = History(1, kept.get, space=SPACE)
-    history.truth = Truth(np.zeros(10, dtype=np.int16), 2) if is_kept else None
+    if is_kept:
+        history.take_truth(Truth(np.zeros(10, dtype=np.int16), 2))
     for number in range(len(losses) + pending):
         config = Config({"a": number})
         history.append(Trial(number, 0, tuple(SPACE.encode([config])[0].tolist()), config))
@@ -45,21 +46,22 @@ def method(request: pytest.FixtureRequest) -> Method:
 
 @pytest.mark.parametrize("losses", [[], [0.5], [None], [None, None], [0.2, None, 0.9, 0.1], [0.3] * 5])
 def test_a_goal_gives_one_finite_number_for_each_finished_trial(method: Method, losses: list[float | None]) -> None:
-    for is_kept in (False, method.goal.compares_rows):
-        values = method.goal.values(history_of(losses, pending=2, is_kept=is_kept), SEEDS)
+    for is_kept in (False, method.goal.needs.rows):
+        values = method.goal.values(history_of(losses, pending=2, is_kept=is_kept), SEEDS).now
         assert values.shape == (len(losses),)
         assert np.isfinite(values).all()
 
 
 @pytest.mark.parametrize("is_kept", [False, True], ids=["losses alone", "predictions kept"])
 def test_a_failed_trial_is_as_bad_as_the_worst_so_far(method: Method, is_kept: bool) -> None:
-    values = method.goal.values(history_of([0.2, None, 0.9, 0.1], is_kept=is_kept), SEEDS)
+    values = method.goal.values(history_of([0.2, None, 0.9, 0.1], is_kept=is_kept), SEEDS).now
     assert values[1] == values.max()
 
 
 @pytest.mark.parametrize("is_kept", [False, True], ids=["losses alone", "predictions kept"])
 def test_weights_of_members_sum_to_one(method: Method, is_kept: bool) -> None:
-    members = method.selection.members(history_of([0.2, None, 0.9, 0.1], pending=1, is_kept=is_kept), SEEDS)
+    history = history_of([0.2, None, 0.9, 0.1], pending=1, is_kept=is_kept)
+    members = method.selection.members(history, method.make_optimizer(SPACE), SEEDS)
     assert sum(member.weight for member in members) == pytest.approx(1)
     assert all(member.weight > 0 for member in members)
 
@@ -67,4 +69,4 @@ def test_weights_of_members_sum_to_one(method: Method, is_kept: bool) -> None:
 @pytest.mark.parametrize("losses", [[], [None, None]])
 def test_nothing_is_handed_over_when_nothing_succeeded(method: Method, losses: list[float | None]) -> None:
     with pytest.raises(NothingFound, match="At least one trial must succeed"):
-        method.selection.members(history_of(losses), SEEDS)
+        method.selection.members(history_of(losses), method.make_optimizer(SPACE), SEEDS)

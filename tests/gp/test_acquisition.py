@@ -5,7 +5,6 @@ import pytest
 
 from comitia.gp.acquisition import (
     augmented_improvement,
-    ei,
     integrated,
     log_ei,
     log_ei_gradient,
@@ -18,7 +17,7 @@ from comitia.gp.acquisition import (
 @pytest.mark.parametrize(("mean", "var", "best"), [(0.0, 1.0, 0.0), (1.0, 0.25, 0.5), (-1.0, 2.0, -2.0)])
 def test_expected_improvement_is_that_of_monte_carlo(mean: float, var: float, best: float) -> None:
     draws = np.random.default_rng(0).normal(mean, np.sqrt(var), 1_000_000)
-    found = ei(np.array([mean]), np.array([var]), best)[0]
+    found = np.exp(log_ei(np.array([mean]), np.array([var]), best))[0]
     assert found == pytest.approx(np.maximum(best - draws, 0).mean(), rel=0.01)
     chance = np.exp(log_pi(np.array([mean]), np.array([var]), best)[0])
     assert chance == pytest.approx((draws < best).mean(), rel=0.01)
@@ -36,6 +35,10 @@ def test_log_ei_is_finite_increasing_and_of_finite_slope_everywhere() -> None:
     assert np.isfinite(slopes).all()
     wide = slopes[np.diff(z) > 1e-5]  # differences of closer points are rounding
     assert (wide[1:] <= wide[:-1] * (1 + 1e-5) + 1e-5).all()  # log h is concave
+
+
+def test_log_ei_of_what_is_not_a_number_is_not_a_number() -> None:
+    np.testing.assert_array_equal(np.isnan(log_h(np.array([-1e4, np.nan, -10.0, 1.0, np.nan]))), [0, 1, 0, 0, 1])
 
 
 @pytest.mark.parametrize("z", [-1000.0, -1.0])

@@ -1,70 +1,44 @@
-"""Mean, variance, joint samples, gradients and fantasies."""
+"""Mean, variance and fantasies. Contracts compare all kernels with the dense model."""
 
 from typing import Any
 
 import numpy as np
 import pytest
 
-from comitia.gp import GP, Blocks, Laplace, Matern52, Posterior, Scaled
-from comitia.gp.kernels import ARD
+from comitia.gp import GP, Blocks, Matern52, Posterior, Scaled
 from comitia.gp.posterior import condition
-from comitia.gp.theta import Form
+from comitia.gp.theta import Structure
+from tests.gp.points import CATEGORICAL, THETA, branch_of, problem
 
-from .test_blocks import CATEGORICAL, THETA, branch_of, problem
 
-
-def posterior(kernel: type[ARD] = Matern52, n: int = 40) -> Posterior:
-    X, y, noise = problem(n)
-    blocks = Blocks(Form(CATEGORICAL, kernel, has_offsets=True), X, y, branch_of(X), noise)
+def posterior() -> Posterior:
+    X, y, noise = problem()
+    blocks = Blocks(Structure(CATEGORICAL, has_offsets=True), X, y, branch_of(X), noise)
     return condition(blocks, np.stack([THETA, THETA + 0.2]))
-
-
-def test_joint_samples_have_the_mean_and_the_variance() -> None:
-    Z = problem(6, 3)[0]
-    labels = branch_of(Z)
-    mean, var = posterior().mean_var(Z, labels)
-    draws = posterior().sample(Z, 20_000, np.random.default_rng(0), labels)
-    np.testing.assert_allclose(draws.mean(axis=1), mean, atol=0.05)
-    np.testing.assert_allclose(draws.var(axis=1), var, rtol=0.05, atol=0.01)
 
 
 def test_a_branch_without_points_has_the_common_mean_and_the_whole_variance() -> None:
     p = posterior()
     mean, var = p.mean_var(np.full((1, 4), 0.5), np.array([99]))
     np.testing.assert_allclose(mean[:, 0], p.mean)
-    assert (var[:, 0] > p.form.variances(p.theta)[0]).all()
-
-
-@pytest.mark.parametrize("kernel", [Matern52, Laplace])
-def test_gradients_are_those_of_finite_differences(kernel: type[ARD]) -> None:
-    p = posterior(kernel)
-    Z = problem(7, 3)[0]
-    labels = branch_of(Z)
-    _, _, d_mean, d_var = p.gradients(Z, labels)
-    for j in (0, 2, 3):  # 1 is a category
-        step = np.zeros(4)
-        step[j] = 1e-6
-        above, below = p.mean_var(Z + step, labels), p.mean_var(Z - step, labels)
-        np.testing.assert_allclose(d_mean[:, :, j], (above[0] - below[0]) / 2e-6, rtol=1e-4, atol=1e-6)
-        np.testing.assert_allclose(d_var[:, :, j], (above[1] - below[1]) / 2e-6, rtol=1e-4, atol=1e-6)
-    assert (d_mean[:, :, 1] == 0).all()
+    assert (var[:, 0] > p.structure.variances(p.theta)[0]).all()
 
 
 def test_a_fantasy_is_an_observation_of_the_mean_appended_to_the_factor() -> None:
     X, y, noise = problem()
-    form = Form(CATEGORICAL)
-    before = condition(Blocks(form, X, y, branch_of(X), noise), THETA)
+    structure = Structure(CATEGORICAL)
+    before = condition(Blocks(structure, X, y, branch_of(X), noise), THETA)
     new = problem(3, 5)[0]
     labels = np.array([0, 0, 99])  # twice the same branch, and a fresh one
     believed = before.believe(new, labels)
     values = y
     points, branches, noises = X, branch_of(X), noise
     for x, label in zip(new, labels, strict=True):
-        now = condition(Blocks(form, points, values, branches, noises), THETA)
+        now = condition(Blocks(structure, points, values, branches, noises), THETA)
         values = np.append(values, now.mean_var(x[None], np.array([label]))[0][0, 0])
         points, branches = np.concatenate([points, x[None]]), np.append(branches, label)
         noises = np.append(noises, 0.0)
-    refitted = condition(Blocks(form, points, values, branches, noises), THETA)
+    refitted = condition(Blocks(structure, points, values, branches, noises), THETA)
     Z = problem(20, 6)[0]
     at = np.where(np.arange(20) % 5 == 0, 99, branch_of(Z))
     for ours, theirs in zip(believed.mean_var(Z, at), refitted.mean_var(Z, at), strict=True):
@@ -89,20 +63,20 @@ def test_duplicates_without_noise_do_not_break_the_factor() -> None:
     X = np.repeat(problem(5)[0], 8, axis=0)
     theta = THETA.copy()
     theta[1] = -11.0
-    mean, var = condition(Blocks(Form(CATEGORICAL), X, np.ones(40)), theta).mean_var(X)
+    mean, var = condition(Blocks(Structure(CATEGORICAL), X, np.ones(40)), theta).mean_var(X)
     assert np.isfinite(mean).all()
     assert (var > 0).all()
 
 
 def test_a_covariance_of_nan_is_refused() -> None:
     with pytest.raises(np.linalg.LinAlgError, match="must be positive definite"):
-        condition(Blocks(Form(CATEGORICAL), problem(4)[0], np.ones(4), noise=np.full(4, np.nan)), THETA)
+        condition(Blocks(Structure(CATEGORICAL), problem(4)[0], np.ones(4), noise=np.full(4, np.nan)), THETA)
 
 
 def test_known_noise_is_believed() -> None:
     X: Any = np.array([[0.0], [1.0]])
-    form = Form(np.zeros(1, dtype=bool))
+    structure = Structure(np.zeros(1, dtype=bool))
     theta = np.log([1.0, 1e-3, 1.0, 0.2])
-    mean, _ = condition(Blocks(form, X, np.array([1.0, -1.0]), noise=np.array([0.0, 100.0])), theta).mean_var(X)
+    mean, _ = condition(Blocks(structure, X, np.array([1.0, -1.0]), noise=np.array([0.0, 100.0])), theta).mean_var(X)
     assert mean[0, 0] == pytest.approx(1.0, abs=0.01)
     assert abs(mean[0, 1]) < 0.6

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from comitia.gp import Blocks
-from comitia.gp.priors import DIMENSIONAL, THESIS, Horseshoe, JointPrior, LogNormal, Priors
+from comitia.gp import Blocks, RationalQuadratic
+from comitia.gp.densities import Horseshoe, LogNormal
+from comitia.gp.priors import SHORT, THESIS, JointPrior, Priors
 from comitia.gp.slice_sampling import Reference, sample_theta, update
-from comitia.gp.theta import N_GLOBAL, NOISE, OFFSET, Form
+from comitia.gp.theta import N_GLOBAL, NOISE, OFFSET, Structure
 from comitia.gp.tuning import gaussian_around, log_posterior, maximum_a_posteriori
-
-from .test_blocks import CATEGORICAL, branch_of, problem
+from tests.gp.points import CATEGORICAL, branch_of, problem
 
 
 def test_the_log_normal_is_scipy_s() -> None:
@@ -31,37 +31,49 @@ def test_the_horseshoe_has_mass_at_zero_and_heavy_tails() -> None:
     assert log_p[4] - log_p[3] == pytest.approx(-2 * np.log(10), abs=0.01)
 
 
-@pytest.mark.parametrize("priors", [THESIS, DIMENSIONAL])
+@pytest.mark.parametrize("priors", [THESIS, SHORT])
 def test_gradients_of_priors_are_those_of_finite_differences(priors: Priors) -> None:
-    prior = JointPrior(priors, np.array([1, 2, 3, 4]))
-    theta = np.linspace(-2, 2, N_GLOBAL + 4)
+    structure = Structure(CATEGORICAL, RationalQuadratic)
+    prior = JointPrior(priors, structure)
+    theta = np.linspace(-2, 2, structure.n_theta)
     for j in range(len(theta)):
         step = np.eye(len(theta))[j] * 1e-6
         numeric = (prior.log((theta + step)[None]) - prior.log((theta - step)[None])) / 2e-6
         assert prior.gradient(theta[None])[0, j] == pytest.approx(numeric[0], rel=1e-5, abs=1e-7)
 
 
-def test_dimensional_length_scales_grow_with_the_root_of_the_dimensions_that_vary_together() -> None:
-    X, y, _ = problem()
-    X[branch_of(X) != 0, 3] = 0.5
-    blocks = Blocks(Form(CATEGORICAL), X, y, branch_of(X))
-    assert blocks.n_shared.tolist() == [4, 4, 4, 4]
-    one, four = DIMENSIONAL.lengths(np.array([1, 4]))
-    assert four.mu - one.mu == pytest.approx(np.log(2))
+def test_a_kernel_brings_the_priors_of_its_own_parameters() -> None:
+    prior = JointPrior(THESIS, Structure(CATEGORICAL, RationalQuadratic))
+    theta = np.repeat(prior.start[None], 2, axis=0)
+    theta[1, -1] = 1.5
+    before, after = prior.log(theta)
+    assert after - before == pytest.approx(stats.norm.logpdf(1.5) - stats.norm.logpdf(0))
+
+
+def test_the_parameter_of_the_rational_quadratic_is_found() -> None:
+    """Points drawn with alpha = 0.3, whose correlations fall fast and then slowly: a small alpha is more probable."""
+    rng = np.random.default_rng(0)
+    X = rng.random((120, 2))
+    K = RationalQuadratic([0.1, 0.1], alpha=0.3)(X, X) + 1e-4 * np.eye(120)
+    y = np.linalg.cholesky(K) @ rng.standard_normal(120)
+    structure = Structure(np.zeros(2, dtype=bool), RationalQuadratic)
+    theta = maximum_a_posteriori(Blocks(structure, X, y), JointPrior(THESIS, structure))
+    assert theta[structure.own] < np.log(0.7)
+    np.testing.assert_allclose(theta[structure.lengths], np.log(0.1), atol=0.7)
 
 
 def smooth_problem() -> tuple[Blocks, JointPrior]:
     X, _, _ = problem(60)
     y = np.sin(6 * X[:, 2]) + 0.05 * np.random.default_rng(1).standard_normal(60)
-    blocks = Blocks(Form(CATEGORICAL), X, (y - y.mean()) / y.std())
-    return blocks, JointPrior(THESIS, blocks.n_shared)
+    blocks = Blocks(Structure(CATEGORICAL), X, (y - y.mean()) / y.std())
+    return blocks, JointPrior(THESIS, blocks.structure)
 
 
 def test_map_is_stationary_and_finds_what_matters() -> None:
     blocks, prior = smooth_problem()
     theta = maximum_a_posteriori(blocks, prior)
     _, gradient = log_posterior(blocks, prior, theta)
-    assert np.abs(gradient[blocks.form.free]).max() < 0.1
+    assert np.abs(gradient[blocks.structure.free]).max() < 0.1
     lengths = np.exp(theta[N_GLOBAL:])
     assert lengths[2] == lengths.min()
     assert 0.01 < np.exp(theta[NOISE]) < 0.3
@@ -100,8 +112,8 @@ def test_samples_of_theta_follow_its_posterior() -> None:
     rng = np.random.default_rng(0)
     y = rng.standard_normal(8)
     X = np.zeros((8, 1))  # no dimension varies: amplitude and noise alone
-    blocks = Blocks(Form(np.zeros(1, dtype=bool)), X, y)
-    prior = JointPrior(THESIS, blocks.n_shared)
+    blocks = Blocks(Structure(np.zeros(1, dtype=bool)), X, y)
+    prior = JointPrior(THESIS, blocks.structure)
     gaussian = gaussian_around(blocks, prior, maximum_a_posteriori(blocks, prior))
     samples = sample_theta(blocks, prior, gaussian, 1500, 12, rng)
     assert stats.kstest(samples[:, N_GLOBAL], stats.norm(0, 1).cdf).pvalue > 0.01
@@ -116,10 +128,10 @@ def test_samples_of_theta_follow_its_posterior() -> None:
 
 def test_samples_are_a_function_of_the_data_and_the_stream() -> None:
     X, y, _ = problem(30)
-    prior = JointPrior(THESIS, np.full(4, 4))
+    prior = JointPrior(THESIS, Structure(CATEGORICAL))
     found = []
     for _ in range(2):
-        blocks = Blocks(Form(CATEGORICAL), X, y, branch_of(X))
+        blocks = Blocks(Structure(CATEGORICAL), X, y, branch_of(X))
         gaussian = gaussian_around(blocks, prior, maximum_a_posteriori(blocks, prior))
         found.append(sample_theta(blocks, prior, gaussian, 5, 2, np.random.default_rng(3)))
     np.testing.assert_array_equal(found[0], found[1])

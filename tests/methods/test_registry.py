@@ -1,21 +1,24 @@
 """The registry, and choices that clash."""
 
 import pickle
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.model_selection import KFold, ShuffleSplit
 
-from comitia import METHODS, Fixed, Method, Reshuffled, Study, TableEvaluator, get_method, get_space, minimize
+from comitia import METHODS, Fixed, Method, Reshuffled, Space, Study, TableEvaluator, get_method, get_space, minimize
 from comitia.errors import ChoiceError, UnknownName
 from comitia.goals import MeanLoss
-from comitia.optimizers import RandomSearch
-from comitia.selections.single import Argmin, Backwarding, GlobalValidation, PartialValidation, SelectionSplit
+from comitia.optimizers import CMAES, RandomSearch
+from comitia.seams import Needs
+from comitia.selections.set_aside import Backwarding, GlobalValidation, PartialValidation, SelectionSplit
+from comitia.selections.single import Argmin
 
 
 class Generational(RandomSearch):
-    needs_generations = True
+    needs = Needs(generations=True, fixed_values=True)
 
 
 class Moving(MeanLoss):
@@ -23,7 +26,7 @@ class Moving(MeanLoss):
 
 
 class ByRow(Argmin):
-    compares_rows = True
+    needs = Needs(rows=True)
 
 
 def test_names_are_lower_case_unique_and_described() -> None:
@@ -51,18 +54,48 @@ def test_an_unknown_name_has_near_matches(name: Any, near: str) -> None:
         Study({"a": [1]}, name)
 
 
-def test_generations_need_values_that_stay_put() -> None:
-    with pytest.raises(ChoiceError, match="Generational with Moving"):
-        Method("clash", Generational, "clashes", goal=Moving())
-    Method("fine", RandomSearch, "fine", goal=Moving())
-    Method("fine", Generational, "fine")
+SPACE = Space({"a": [1, 2]})
+MAKERS: dict[str, Any] = {
+    "class": Generational,
+    "partial": partial(CMAES, population=6),
+    "lambda": lambda s: CMAES(s, population=6),
+}
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_an_optimizer_that_needs_fixed_values_is_refused_with_a_goal_that_moves(kind: str) -> None:
+    clash = Method("clash", MAKERS[kind], "clashes", goal=METHODS["eo-sqm"].goal)
+    with pytest.raises(ChoiceError, match=r"needs fixed values .* with EnsembleLoss"):
+        clash.make_optimizer(SPACE)
+    with pytest.raises(ChoiceError, match="'clash' must not combine"):
+        Study(SPACE, clash)
+    Method("fine", RandomSearch, "fine", goal=Moving()).make_optimizer(SPACE)
+    Method("fine", MAKERS[kind], "fine").make_optimizer(SPACE)
 
 
 @pytest.mark.parametrize("strategy", [PartialValidation(), Backwarding(), GlobalValidation()])
 def test_choosing_among_generations_needs_generations(strategy: Any) -> None:
+    clash = Method("clash", RandomSearch, "clashes", selection=strategy, has_selection_split=True)
     with pytest.raises(ChoiceError, match=f"{type(strategy).__name__} chooses among them. Got RandomSearch"):
-        Method("clash", RandomSearch, "clashes", selection=strategy, has_selection_split=True)
-    Method("fine", Generational, "fine", selection=strategy, has_selection_split=True)
+        clash.make_optimizer(SPACE)
+    Method("fine", Generational, "fine", selection=strategy, has_selection_split=True).make_optimizer(SPACE)
+
+
+class SaysNothing:
+    """Neither an optimizer nor a goal nor a selection: it does not say what it needs."""
+
+    def __init__(self, space: Any = None) -> None:
+        pass
+
+
+def test_a_choice_that_is_none_is_refused() -> None:
+    thing: Any = SaysNothing
+    with pytest.raises(ChoiceError, match=r"what comitia.seams.Goal lists. Got SaysNothing.*needs = Needs\(\)"):
+        Method("clash", RandomSearch, "clashes", goal=thing())
+    with pytest.raises(ChoiceError, match=r"what comitia.seams.Selection lists. Got SaysNothing"):
+        Method("clash", RandomSearch, "clashes", selection=thing())
+    with pytest.raises(ChoiceError, match=r"what comitia.seams.Optimizer lists. Got SaysNothing"):
+        Method("clash", thing, "clashes").make_optimizer(SPACE)
 
 
 def test_choosing_by_a_selection_split_needs_one() -> None:
@@ -99,3 +132,21 @@ def test_comparing_rows_needs_the_same_rows(resampling: Any, clashes: bool) -> N
             study.run(evaluator, n_trials=1)
     else:
         study.run(evaluator, n_trials=1)
+
+
+@pytest.mark.parametrize(("alias", "name"), [("rs-best", "rs"), ("bo-best", "gp-matern-ls")])
+def test_an_alias_is_the_method_under_another_name(alias: str, name: str) -> None:
+    named, method = get_method(alias), METHODS[name]
+    assert named.name == alias == named.spelling.lower()
+    assert named.summary == f"Another name of `{name}`."
+    assert (named.optimizer, named.goal, named.selection) == (method.optimizer, method.goal, method.selection)
+    assert [other for method in METHODS.values() for other in method.aliases].count(named.spelling) == 1
+
+
+def test_own_methods_come_first_and_the_others_name_their_papers() -> None:
+    is_own = [not method.papers for method in METHODS.values()]
+    assert is_own == sorted(is_own, reverse=True)
+    assert sum(is_own) == 7
+    papers = {paper for method in METHODS.values() for paper in method.papers}
+    assert len(papers) == len({paper.key for paper in papers}) == 5
+    assert all(paper.title in paper.reference for paper in papers)

@@ -5,13 +5,11 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
 from comitia import METHODS, FunctionEvaluator, History, Method, Seeds, Space, SqliteStore, Study
 from comitia.optimizers import RandomSearch
-from comitia.seams import Ask
+from comitia.seams import Ask, Needs, Values
 
 SPACE = Space({"x": stats.uniform(0, 1), "k": ["a", "b", "c"]})
 N_TRIALS = 40
@@ -27,9 +25,9 @@ def objective(config: Any) -> float:
 class Eights(RandomSearch):
     """Generations of eight, the next when all are back."""
 
-    needs_generations = True
+    needs = Needs(generations=True, fixed_values=True)
 
-    def ask(self, history: History, values: NDArray[np.float64], n: int, seeds: Seeds) -> Sequence[Ask]:
+    def ask(self, history: History, values: Values, n: int, seeds: Seeds) -> Sequence[Ask]:
         return [] if history.n_pending else super().ask(history, values, 8, seeds)
 
 

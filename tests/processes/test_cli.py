@@ -49,7 +49,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_fit_writes_a_model_folder_and_nothing_else(folder: Path) -> None:
-    assert sorted(os.listdir(folder / "model")) == ["fit.json", "model.skops", "study.db"]
+    assert sorted(os.listdir(folder / "model")) == ["fit.json", "model.zip", "study.db"]
 
 
 def test_predict(folder: Path) -> None:

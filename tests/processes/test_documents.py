@@ -21,10 +21,10 @@ DOCUMENTS = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
     ROOT / "ARCHITECTURE.md",
-    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs").glob("**/*.md")),
 ]
 BLOCKS = [
-    pytest.param(block, id=f"{path.name}-{number}")
+    pytest.param(block, id=f"{path.relative_to(ROOT)}-{number}")
     for path in DOCUMENTS
     for number, block in enumerate(re.findall(r"```python\n(.*?)```", path.read_text(), re.DOTALL))
 ]
@@ -46,9 +46,9 @@ def test_block_runs_as_a_plain_script(block: str, tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_readme_example_runs_in_a_notebook(tmp_path: Path) -> None:
+def test_example_of_the_guide_runs_in_a_notebook(tmp_path: Path) -> None:
     """Two workers, and an estimator class that is defined in the notebook."""
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "guide" / "spaces.md").read_text(), re.DOTALL)
     [block] = [block for block in blocks if "class " in block]
     assert "n_jobs=2" in block
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(block)])
@@ -82,9 +82,9 @@ def test_commands_of_the_harness_document_run(tmp_path: Path) -> None:
     assert (tmp_path / "rows" / "svm-report" / "report.html").is_file()
 
 
-def test_commands_of_the_readme_run(tmp_path: Path) -> None:
+def test_commands_of_the_quick_start_run(tmp_path: Path) -> None:
     """One after the other, in a folder with the tables that they name."""
-    commands = commands_of("README.md")
+    commands = commands_of("docs/guide/quick-start.md")
     assert len(commands) >= 4
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"age": rng.normal(size=200), "town": rng.choice(["a", "b"], 200)})

@@ -23,18 +23,17 @@ from comitia import (
     get_method,
     minimize,
 )
-from comitia.selections.committees import AgnosticBayes, GreedyCommittee, SlotCommittee
 from comitia.committees import Ensemble
 from comitia.committees.bootstraps import Bootstraps
-from comitia.committees.slots import SlotRules
 from comitia.committees.greedy import Greedy
 from comitia.committees.losses import BRIER, LOG_LOSS
+from comitia.committees.slots import SlotRules
 from comitia.errors import ChoiceError, NothingFound
 from comitia.goals import BootstrapRisk, EnsembleLoss
-from comitia.methods.registry import kept_by
+from comitia.methods import kept_by
 from comitia.optimizers import RandomSearch
-
-from tests.committees.histories import played
+from comitia.selections.committees import AgnosticBayes, GreedyCommittee, SlotCommittee
+from tests.committees.histories import SEARCH, played
 
 X, Y = load_iris(return_X_y=True)
 X = X + np.random.default_rng(0).normal(size=X.shape)  # else everybody is right
@@ -84,6 +83,11 @@ def test_every_committee_is_a_function_of_the_record(name: str, tmp_path: Path) 
     assert sum(shares(whole).values()) == pytest.approx(1)
 
 
+def of_first(study: Study, n: int) -> Any:
+    """What the goal said of the first trials when there were no others."""
+    return study.method.goal.values(study.history, study.seeds).of_first(n)
+
+
 @pytest.mark.parametrize("name", ["committee", "eo-sqm"])
 def test_a_goal_remembers_the_values_that_it_had(name: str) -> None:
     """What it says now of the first trials is what it said when there were no others; failures count as the worst."""
@@ -96,12 +100,12 @@ def test_a_goal_remembers_the_values_that_it_had(name: str) -> None:
             study.tell(study.ask(1)[0], error="it failed")
         else:
             study.run(evaluator_for(method), n_trials=n)
-        then[n] = method.goal.values(study.history, study.seeds)
+        then[n] = method.goal.values(study.history, study.seeds).now
         for early in (3, 3, 5):  # also when it is asked again, and when there are more
             if early in then:
-                assert np.array_equal(method.goal.first_values(study.history, early, study.seeds), then[early])
+                assert np.array_equal(of_first(study, early), then[early])
     for n, values in then.items():
-        assert np.array_equal(method.goal.first_values(study.history, n, study.seeds), values)
+        assert np.array_equal(of_first(study, n), values)
     assert len({values[0] for values in then.values()}) > 2  # they did move
 
 
@@ -147,7 +151,7 @@ def test_the_scale_of_numbers_changes_no_committee(selection: Any, scale: float)
     rng = np.random.default_rng(0)
     y = rng.normal(size=60)
     answers = y + rng.normal(size=(15, 60)) * np.linspace(2.0, 1.0, 15)[:, None]
-    members = [selection.members(played(factor * answers, factor * y, 0), Seeds(0)) for factor in (1.0, scale)]
+    members = [selection.members(played(factor * answers, factor * y, 0), SEARCH, Seeds(0)) for factor in (1.0, scale)]
     assert members[0] == members[1]
     assert len(members[0]) > 1
 
@@ -160,15 +164,15 @@ def test_predictions_beyond_all_bounds_are_bad_and_nothing_else(large: float) ->
     answers[[0, 3]] = large
     history = played(answers, y, 0)
     for goal in GOALS:
-        values = goal.values(history, Seeds(0))
+        values = goal.values(history, Seeds(0)).now
         assert np.isfinite(values).all()
         assert values[[0, 3]].min() > values[[1, 2, 4, 5]].max()
     for selection in NUMBERS[::2]:  # twelve slots have room for all six
-        assert {member.trial for member in selection.members(history, Seeds(0))} <= {1, 2, 4, 5}
-    assert SlotCommittee(SlotRules(None, n_slots=2)).members(history, Seeds(0))[0].trial in {1, 2, 4, 5}
+        assert {member.trial for member in selection.members(history, SEARCH, Seeds(0))} <= {1, 2, 4, 5}
+    assert SlotCommittee(SlotRules(None, n_slots=2)).members(history, SEARCH, Seeds(0))[0].trial in {1, 2, 4, 5}
     alone = played(np.full((2, 40), large), y, 0)
     for selection in NUMBERS:
-        assert selection.members(alone, Seeds(0))
+        assert selection.members(alone, SEARCH, Seeds(0))
 
 
 def test_what_was_kept_with_weights_is_what_the_fitted_ensemble_predicts() -> None:
@@ -261,7 +265,7 @@ def test_scorers_of_whole_folds_leave_agnostic_bayes_its_rows(scoring: str, by_r
         for loss in (scoring, by_row)
     ]
     assert shares(studies[0]) == shares(studies[1])
-    values = [BootstrapRisk().values(study.history, Seeds(0)) for study in studies]
+    values = [BootstrapRisk().values(study.history, Seeds(0)).now for study in studies]
     assert values[0] == pytest.approx(values[1], rel=1e-5)
 
 
@@ -298,4 +302,4 @@ def test_all_trials_failing_is_said_plainly() -> None:
         study.run(TableEvaluator(broken, X, Y, cv=2, keep=keep), n_trials=7)
         with pytest.raises(NothingFound, match="At least one trial must succeed"):
             study.members()
-        assert np.isfinite(study.method.goal.values(study.history, Seeds(0))).all()
+        assert np.isfinite(study.method.goal.values(study.history, Seeds(0)).now).all()

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sklearn.datasets import load_iris
 
-from comitia import FunctionEvaluator, Study
+from comitia import FunctionEvaluator, Study, TableEvaluator, get_space
 
 DATA = Path(__file__).parents[1] / "data" / "before"
 EXPECTED: dict[str, Any] = json.loads((DATA / "expected.json").read_text())
@@ -47,3 +48,14 @@ def test_a_study_opens_with_all_its_trials_and_resumes_as_it_would_have(name: st
         assert study.history.n_pending >= 2
         study.run(FunctionEvaluator(objective), n_trials=18)
         assert_as_expected(study, name)
+
+
+def test_a_committee_finds_its_predictions_and_resumes_as_it_would_have(tmp_path: Path) -> None:
+    X, y = load_iris(return_X_y=True)
+    evaluator = TableEvaluator(get_space("svm-rbf").build, X[::3], y[::3], cv=3, keep="probabilities")
+    with Study.open(copied("committee", tmp_path)) as study:
+        assert study.history.n_finished == 9
+        study.run(evaluator, n_trials=13)
+        assert_as_expected(study, "committee")
+        members = [[member.trial, member.weight] for member in study.members()]
+    assert members == [pytest.approx(member, rel=1e-6) for member in EXPECTED["committee-members"]]

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy import stats
 from sklearn.datasets import load_iris
 
@@ -41,7 +40,7 @@ from comitia.errors import (
     UnknownName,
 )
 from comitia.optimizers import RandomSearch
-from comitia.seams import Ask
+from comitia.seams import Ask, Judging, Needs, Values
 from comitia.study.store import MemoryStore
 
 SPACE = {"x": stats.uniform(0, 1), "k": ["a", "b"]}
@@ -164,7 +163,7 @@ class TestBudgets:
         study.run(FunctionEvaluator(square), n_trials=8)
         assert study.history.n_finished == 8
 
-    @pytest.mark.parametrize("executor", [None, Serial(batch=4)])
+    @pytest.mark.parametrize("executor", [None, Serial(n_slots=4)])
     def test_evaluations_are_not_exceeded(self, executor: Any) -> None:
         X, y = load_iris(return_X_y=True)
         study = Study("svm-rbf", seed=1)
@@ -348,12 +347,12 @@ class TestResults:
 class Continuing:
     """An optimizer that evaluates one fold of each point and goes on with the other folds if it is good."""
 
-    needs_generations = False
+    needs = Needs()
 
     def __init__(self, space: Space) -> None:
         self.space = space
 
-    def ask(self, history: History, values: NDArray[np.float64], n: int, seeds: Seeds) -> list[Ask]:
+    def ask(self, history: History, values: Values, n: int, seeds: Seeds) -> list[Ask]:
         if history.n_pending:
             return []
         if len(history) and history.trial(len(history) - 1).continues is None:
@@ -365,7 +364,7 @@ class Continuing:
 class Repeating(Continuing):
     """An optimizer that averages repeats and goes on with more of them."""
 
-    def ask(self, history: History, values: NDArray[np.float64], n: int, seeds: Seeds) -> list[Ask]:
+    def ask(self, history: History, values: Values, n: int, seeds: Seeds) -> list[Ask]:
         if not len(history):
             return [Ask(np.full(len(self.space), 0.4), repeats=2)]
         return [Ask(np.full(len(self.space), 0.4), repeats=3, continues=len(history) - 1)] if n else []
@@ -427,6 +426,8 @@ class TestResultsOfOnesOwnEvaluator:
     )
     def test_nonsense_is_a_failure(self, result: Any, tmp_path: Path) -> None:
         class Own:
+            judging = Judging()
+
             def __call__(self, trial: Trial, seeds: Seeds) -> Any:
                 return result(trial)
 
@@ -438,8 +439,17 @@ class TestResultsOfOnesOwnEvaluator:
             assert study.history.n_failed == 2
             assert "an evaluator must return" in study.history.observations()[0].error
 
+    @pytest.mark.parametrize("judging", [{}, {"judging": Judging}])
+    def test_an_evaluator_that_does_not_say_how_it_judges_is_told_what_to_write(self, judging: Any) -> None:
+        methods = {"__call__": lambda self, trial, seeds: None, "n_fits": lambda self, trial: 1}
+        own = type("Own", (), {**methods, **judging})()
+        with pytest.raises(ChoiceError, match=r"Got .*Own.*judging = Judging\(\), from comitia.seams"):
+            Study(SPACE, seed=1).run(own, n_trials=2)
+
     def test_numpy_numbers_and_odd_texts_are_recorded(self, tmp_path: Path) -> None:
         class Own:
+            judging = Judging()
+
             def __call__(self, trial: Trial, seeds: Seeds) -> Any:
                 if trial.number:
                     return Observation(trial, "failed", error="lone \ud800 surrogate"), None
@@ -522,7 +532,7 @@ def test_evaluations_left_by_failures_are_used() -> None:
         return get_space("svm-rbf").build(Config({"C": 1.0, "gamma": config["x"]}), random_state)
 
     counts = set()
-    for executor in (Serial(), Serial(batch=4), Workers(2)):
+    for executor in (Serial(), Serial(n_slots=4), Workers(2)):
         study = Study(SPACE, seed=3).run(TableEvaluator(build, X, y, cv=4), n_evaluations=20, executor=executor)
         assert 16 < study.history.n_evaluations <= 20
         counts.add(study.history.n_evaluations)
@@ -546,9 +556,9 @@ def test_the_method_may_be_left_out_when_it_is_recorded(tmp_path: Path) -> None:
 class Pairs(RandomSearch):
     """Two points at a time, the next two when both are back."""
 
-    needs_generations = True
+    needs = Needs(generations=True, fixed_values=True)
 
-    def ask(self, history: History, values: NDArray[np.float64], n: int, seeds: Seeds) -> list[Ask]:
+    def ask(self, history: History, values: Values, n: int, seeds: Seeds) -> list[Ask]:
         left = 2 - len(history) % 2
         if left == 2 and history.n_pending:
             return []
@@ -586,13 +596,13 @@ class TestGroups:
     """Results of a generation are recorded together."""
 
     def test_a_generation_is_recorded_with_the_asks_of_the_next(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("comitia.study.study.MOST_SECONDS_AT_RISK", np.inf)  # however busy the machine is
+        monkeypatch.setattr("comitia.study.record.MOST_SECONDS_AT_RISK", np.inf)  # however busy the machine is
         store = Counting()
         Study(LINE, PAIRS, seed=0, storage=store).run(FunctionEvaluator(lambda c: c["x"]), n_trials=6)
         assert store.records == [(2, 0), (2, 2), (2, 2), (0, 2)]
 
     def test_results_of_workers_are_recorded_at_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("comitia.study.study.MOST_SECONDS_AT_RISK", np.inf)
+        monkeypatch.setattr("comitia.study.record.MOST_SECONDS_AT_RISK", np.inf)
         store = Counting()
         study = Study(LINE, PAIRS, seed=0, storage=store)
         study.run(FunctionEvaluator(lambda c: c["x"]), n_trials=2, n_jobs=2)
@@ -622,7 +632,7 @@ class TestGroups:
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:
-            patch.setattr("comitia.study.loop.Run.give_up", impatient)
+            patch.setattr("comitia.execution.crew.HereCrew.close", impatient)
             with pytest.raises(KeyboardInterrupt):
                 study.run(FunctionEvaluator(interrupted), n_trials=4)
         study.run(FunctionEvaluator(lambda c: c["x"]), n_trials=4)
@@ -650,6 +660,8 @@ class TestGroups:
 
     def test_work_that_took_long_elsewhere_is_not_at_risk(self) -> None:
         class Elsewhere:
+            judging = Judging()
+
             def __call__(self, trial: Trial, seeds: Seeds) -> tuple[Observation, None]:
                 return Observation(trial, "ok", (0.5,), seconds=60.0), None
 

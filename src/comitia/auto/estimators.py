@@ -27,7 +27,7 @@ from comitia.evaluation.table import SELECTION_SPLIT, TableEvaluator
 from comitia.evaluation.targets import checked_labels, checked_numbers
 from comitia.execution import Serial, Workers
 from comitia.learners.default import DefaultSpace, default_space
-from comitia.methods.registry import METHODS, Method, get_method, kept_by
+from comitia.methods import METHODS, Method, get_method, kept_by
 from comitia.seams import Member
 from comitia.seeds import seed_of
 from comitia.selections.committees import validation_loss

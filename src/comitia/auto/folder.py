@@ -15,8 +15,9 @@ from typing import Any, Protocol
 
 from comitia.auto.model_file import read_model, write_model
 from comitia.errors import ComitiaError, ModelError, VersionWarning
+from comitia.study.record import versions
 from comitia.study.store import SqliteStore
-from comitia.study.study import Study, versions
+from comitia.study.study import Study
 
 FORMAT = 2
 MODEL, STUDY = "model.zip", "study.db"
@@ -70,9 +71,7 @@ def _save_study(study: Study, path: Path, folder: Path) -> None:
     if isinstance(store, SqliteStore) and store.path.absolute() == (path / STUDY).absolute():
         return
     copy = SqliteStore(folder / STUDY)
-    copy.put("study", store.get("study") or b"{}")
-    trials = [study.history.trial(number) for number in range(len(study.history))]
-    copy.append(trials=trials, observations=study.history.observations(), blobs=study.kept())
+    study.copy_to(copy)
     copy.close()
     os.replace(folder / STUDY, path / STUDY)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -13,7 +13,7 @@ from comitia.arrays import Indices
 from comitia.errors import NothingFound
 from comitia.evaluation.silence import quiet
 from comitia.evaluation.table import TableEvaluator, fit_parameters, seeded_globals, take
-from comitia.execution import Workers
+from comitia.execution.crew import Crew, Outcome, make_crew
 from comitia.seams import Member
 from comitia.seeds import Seeds
 from comitia.space import Config
@@ -51,16 +51,24 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False)
+class Job:
+    """One fit of a member."""
+
+    config: Config
+    part: Part
+
+
+@dataclass(frozen=True, eq=False)
 class Refit:
     """Fit one configuration on some rows; picklable."""
 
     evaluator: TableEvaluator
     seeds: Seeds
 
-    def __call__(self, config: Config, part: Part) -> Any:
+    def __call__(self, job: Job) -> Any:
         """Return the fitted model."""
-        e, rows = self.evaluator, part.rows
-        model = e.build(config, self.seeds.integer("learner" if part.keys else "refit", *part.keys))
+        e, part, rows = self.evaluator, job.part, job.part.rows
+        model = e.build(job.config, self.seeds.integer("learner" if part.keys else "refit", *part.keys))
         with quiet(), seeded_globals(self.seeds, *part.keys):
             weight = None if e.sample_weight is None else e.sample_weight[rows]
             return model.fit(take(e.X, rows), e.y[rows], **fit_parameters(model, weight))
@@ -114,6 +122,7 @@ def fit_again(
     costs = {o.number: o.seconds / max(o.n_evaluations, 1) for o in study.history.observations() if o.is_ok}
     errors: list[str] = []
     n_late = 0
+    crew = make_crew(task, pool)
     waiting = candidates(study)
     chosen = waiting[0] if waiting else []
     while waiting:
@@ -123,11 +132,11 @@ def fit_again(
         spare = 0.0
         if cheapest is not None and np.isfinite(meter.seconds_left):
             spare = max(2.0 * cheapest, SPARE_SHARE * meter.seconds_left)
-        jobs = [[(m.config, part) for part in task.parts(_root(study, m), manner)] for m in members]
+        jobs = [[Job(m.config, part) for part in task.parts(_root(study, m), manner)] for m in members]
         if waiting and len(members) == 1 and _cost(members[0], costs) > meter.seconds_left - spare:
             n_late += len(jobs[0]) if members is chosen else 0
             continue
-        fits = _fit(task, jobs, pool, meter, spare)
+        fits = _fit(jobs, crew, meter, spare)
         errors += [error for fit in fits for error in fit.errors]
         if members is chosen:
             n_late = sum(len(job) - len(fit.models) - len(fit.errors) for job, fit in zip(jobs, fits, strict=True))
@@ -158,38 +167,28 @@ class _Fits:
     """Fits that had begun when the time was over."""
 
 
-def _fit(
-    task: Refit, jobs: Sequence[Sequence[tuple[Config, Part]]], pool: Executor, meter: Meter, spare: float
-) -> list[_Fits]:
+def _fit(jobs: Sequence[Sequence[Job]], crew: Crew[Job, Any], meter: Meter, spare: float) -> list[_Fits]:
     """Fit members side by side until the time is over; while no model is ready, some of it is spared."""
-    futures: list[list[Future[Any]]] = [[] for _ in jobs]
-    for place, job in enumerate(jobs):
-        for config, part in job:
-            if meter.seconds_left > OVERHEAD_SECONDS:  # a pool may run it here and now
-                futures[place].append(pool.submit(task, config, part))
-    late = {future for some in futures for future in some}
-    is_any_ready = False
-    while late:
-        seconds = meter.seconds_left - OVERHEAD_SECONDS - (0.0 if is_any_ready else spare)
-        done, late = wait(late, None if np.isinf(seconds) else max(seconds, 0.0), FIRST_COMPLETED)
-        is_any_ready = is_any_ready or any(future.exception() is None for future in done)
-        if not done:
+    for job in (job for some in jobs for job in some):
+        if meter.seconds_left > OVERHEAD_SECONDS:  # an executor may run it here and now
+            crew.begin(job)
+    ended: dict[Job, Outcome[Job, Any]] = {}
+    while crew.tasks:
+        is_any_ready = any(outcome.error is None for outcome in ended.values())
+        if not crew.wait(meter.seconds_left - OVERHEAD_SECONDS - (0.0 if is_any_ready else spare)):
             break
-    begun = {future for future in late if not future.cancel()}
-    if isinstance(pool, Workers):
-        pool.abandon(begun)
-    return [_fits_of(some, late, begun) for some in futures]
+        ended |= {outcome.task: outcome for outcome in crew.collect()}
+    late = {outcome.task for outcome in crew.abandon()}
+    return [_fits_of(some, ended, late) for some in jobs]
 
 
-def _fits_of(futures: Sequence[Future[Any]], late: set[Future[Any]], begun: set[Future[Any]]) -> _Fits:
-    fits = _Fits()
-    for future in futures:
-        if future in late:
-            fits.n_late += future in begun
-        elif (error := future.exception()) is not None:  # a crash, a limit, or the learner's own
-            fits.errors.append(f"{type(error).__name__}: {error}")
-        else:
-            fits.models.append(future.result())
+def _fits_of(jobs: Sequence[Job], ended: Mapping[Job, Outcome[Job, Any]], late: set[Job]) -> _Fits:
+    fits = _Fits(n_late=sum(job in late for job in jobs))
+    for outcome in (ended[job] for job in jobs if job in ended):
+        if outcome.error is None:
+            fits.models.append(outcome.answer)
+        else:  # a crash, a limit, or the learner's own
+            fits.errors.append(f"{type(outcome.error).__name__}: {outcome.error}")
     return fits
 
 

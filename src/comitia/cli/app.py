@@ -201,4 +201,3 @@ def _left(column: pd.Series) -> pd.Series:
 def main() -> None:
     """Run the command line."""
     app(prog_name="comitia")
-

@@ -14,7 +14,7 @@ from comitia.auto.folder import STUDY, check_output, load
 from comitia.errors import ChoiceError, ModelError, TableError, UnknownName
 from comitia.evaluation.table import task_of
 from comitia.learners import SPACES
-from comitia.methods.registry import METHODS
+from comitia.methods import METHODS
 from comitia.study.study import Study
 from comitia.tables.reading import read_table, split_target
 
@@ -192,9 +192,11 @@ def methods_frame() -> pd.DataFrame:
     """Return the registry of methods."""
     import pandas as pd
 
-    return pd.DataFrame(
-        [{"name": m.name, "paper": m.paper, "spelling": m.spelling, "what": m.summary} for m in METHODS.values()]
-    )
+    rows = []
+    for method in METHODS.values():
+        paper = "; ".join(paper.citation for paper in method.papers) or "comitia"
+        rows.append({"name": method.name, "paper": paper, "spelling": method.spelling, "what": method.summary})
+    return pd.DataFrame(rows)
 
 
 def spaces_frame() -> pd.DataFrame:

@@ -8,7 +8,6 @@ most frequent class.
 from __future__ import annotations
 
 from dataclasses import replace
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from comitia.committees.losses import (
     SINGLE_ZERO_ONE,
     SQUARED_ERROR,
     ZERO_ONE,
+    AverageLoss,
     CommitteeLoss,
     Keeper,
 )
@@ -157,24 +157,20 @@ class Pool:
         n_classes = self.rows.n_classes
         values = by_row(found.rows, np.asarray(found.values), n_classes)
         temperature = 1.0
-        if getattr(self._keeper, "tempers", False) and values.ndim == 2:
+        if isinstance(self._keeper, AverageLoss) and self._keeper.tempers and values.ndim == 2:
             temperature = temperature_of(values, self.rows.y, self.rows.weights)
             values = tempered(values, temperature)
         return self._keeper.keep(values, self.rows.y, n_classes), temperature
 
 
-_POOLS: WeakKeyDictionary[History, dict[str, Pool]] = WeakKeyDictionary()
-"""Pools of the histories that are alive, by what is kept: a goal and a selection share one."""
-
-
 def pool_of(history: History, keeper: Keeper | None) -> Pool:
-    """Return the pool of a history, up to date; without a keeper it holds the losses that rows were judged by."""
-    pools = _POOLS.setdefault(history, {})
-    key = OWN_LOSSES if keeper is None else keeper.kept
-    if key not in pools:
-        pools[key] = Pool(keeper)
-    pools[key].update(history)
-    return pools[key]
+    """Return the pool of a history, up to date; without a keeper it holds the losses that rows were judged by.
+
+    There is one for each part that is kept: a goal and a selection share it.
+    """
+    pool = history.remember((Pool, OWN_LOSSES if keeper is None else keeper.kept), lambda: Pool(keeper))
+    pool.update(history)
+    return pool
 
 
 def form_for(history: History, wanted: CommitteeLoss | None) -> CommitteeLoss | None:

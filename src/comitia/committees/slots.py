@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -188,14 +187,8 @@ def _rest(pool: Pool, form: CommitteeLoss, slots: Sequence[int], turn: int) -> T
     return nobody(pool, form).plus(pool.answers[pool.place_of(member)] for member in others)
 
 
-_COMMITTEES: WeakKeyDictionary[History, dict[SlotRules, Committee]] = WeakKeyDictionary()
-"""Committees of the histories that are alive: a goal and a selection with the same rules share one."""
-
-
 def committee_of(history: History, rules: SlotRules) -> Committee:
-    """Return the committee of a history, up to date."""
-    committees = _COMMITTEES.setdefault(history, {})
-    if rules not in committees:
-        committees[rules] = Committee(rules)
-    committees[rules].update(history)
-    return committees[rules]
+    """Return the committee of a history, up to date; a goal and a selection with the same rules share it."""
+    committee = history.remember((Committee, rules), lambda: Committee(rules))
+    committee.update(history)
+    return committee

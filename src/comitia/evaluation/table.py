@@ -12,9 +12,9 @@ import random
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -24,11 +24,12 @@ from sklearn.utils.validation import has_fit_parameter
 from comitia.arrays import AnyArray, Array, Indices
 from comitia.committees.ensemble import probabilities_of
 from comitia.errors import ChoiceError
+from comitia.evaluation.fingerprint import fingerprint
 from comitia.evaluation.resampling import carve_selection, check_can_be_carved, make_resampling
 from comitia.evaluation.scoring import Scorer, Task, make_loss, make_scorer
 from comitia.evaluation.silence import quiet
 from comitia.history import Observation, Predictions, Status, Trial, Truth
-from comitia.seams import Resampling, Split
+from comitia.seams import Judging, Keep, Resampling, Split
 from comitia.seeds import Seeds
 from comitia.space import Config
 
@@ -44,7 +45,6 @@ MOST_TEXT = 4000
 """Letters of an error that are kept."""
 MOST_CLASSES = 50
 """Whole numbers with more different values than this, and than a twentieth of the rows, are numbers to predict."""
-Keep = Literal["nothing", "predictions", "probabilities"]
 SELECTION_SPLIT = 0.2
 """Fraction that is set aside for methods with a selection split where nobody says another; T prints none."""
 
@@ -285,16 +285,16 @@ class TableEvaluator:
 
     def fingerprint(self) -> str:
         """Return a hash of the data and of how trials are judged: results are comparable while it is the same."""
-        import joblib
-
         judged = (self.y, self.groups, self.sample_weight, self.resampling, self.loss.name, self.selection_split)
-        return str(joblib.hash((self.X, *judged)))
+        return fingerprint(self.X, *judged)
 
-    def truth(self) -> Truth:
-        """Return what the rows of the table truly are: goals and selections that compare rows need it."""
+    @property
+    def judging(self) -> Judging:
         if self.codes is None or self.classes is None:
-            return Truth(self.y.astype(np.float64), 0, self.sample_weight)
-        return Truth(_compact(self.codes), len(self.classes), self.sample_weight)
+            truth = Truth(self.y.astype(np.float64), 0, self.sample_weight)
+        else:
+            truth = Truth(_compact(self.codes), len(self.classes), self.sample_weight)
+        return Judging(self.resampling, self.selection_split, self.keep, truth, self.fingerprint)
 
     def _weight(self, rows: Indices) -> Array | None:
         return None if self.sample_weight is None else self.sample_weight[rows]
@@ -338,7 +338,7 @@ class FunctionEvaluator:
     generators of `random` or `numpy.random` draws the same numbers for the same trial.
     """
 
-    keep: Keep = "nothing"
+    judging = Judging()
 
     def __init__(self, function: Callable[[Config], float]) -> None:
         if not callable(function):
@@ -642,13 +642,3 @@ def task_of(y: AnyArray, loss: Any) -> Task:
     # whole numbers, which are counts or grades where there are many different ones
     n_different = len(np.unique(y)) if y.dtype.kind in "fiu" else 0
     return "regression" if n_different > max(MOST_CLASSES, 0.05 * len(y)) else "classification"
-
-
-def failed(trial: Trial, status: Status, error: str, seconds: float) -> Observation:
-    """Return the observation of a trial that never came back."""
-    return Observation(trial, status, (), {}, seconds, 1, error)
-
-
-def metrics_of(observation: Observation) -> Mapping[str, float]:
-    """Return the mean of each further metric over the observation's splits."""
-    return {name: float(np.mean(values)) for name, values in observation.metrics.items() if values}

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
-from typing import Any
+from typing import ParamSpec, TypeVar
 
-from comitia.errors import ChoiceError
+from comitia.errors import check_int
+
+P = ParamSpec("P")
+Answer = TypeVar("Answer")
 
 
 class Serial(Executor):
@@ -14,18 +17,17 @@ class Serial(Executor):
 
     Parameters
     ----------
-    batch : int
-        How many trials to ask for and record at a time: one transaction for each batch, where trials are very cheap.
+    n_slots : int
+        How many trials to ask for and record at a time: one transaction for all of them, where trials are very cheap.
     """
 
-    def __init__(self, batch: int = 1) -> None:
-        if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
-            raise ChoiceError(f"The 'batch' parameter of Serial must be an int >= 1. Got {batch!r} instead.")
-        self.n_workers = batch
+    def __init__(self, n_slots: int = 1) -> None:
+        check_int("Serial", "n_slots", n_slots)
+        self.n_slots = int(n_slots)
 
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+    def submit(self, fn: Callable[P, Answer], /, *args: P.args, **kwargs: P.kwargs) -> Future[Answer]:
         """Run the task and return its finished future."""
-        future: Future[Any] = Future()
+        future: Future[Answer] = Future()
         try:
             future.set_result(fn(*args, **kwargs))
         except Exception as error:

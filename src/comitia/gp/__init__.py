@@ -1,4 +1,4 @@
-"""Gaussian processes: arrays in, arrays out; numpy and scipy only, nothing of trials or spaces."""
+"""Gaussian processes: arrays in, arrays out; numpy and scipy only; nothing about trials or spaces."""
 
 from comitia.gp.blocks import Blocks
 from comitia.gp.kernels import (
@@ -9,6 +9,7 @@ from comitia.gp.kernels import (
     Laplace,
     Matern52,
     Product,
+    RationalQuadratic,
     Scaled,
     SquaredExponential,
     Sum,
@@ -27,6 +28,7 @@ __all__ = [
     "Matern52",
     "Posterior",
     "Product",
+    "RationalQuadratic",
     "Scaled",
     "SquaredExponential",
     "Sum",

@@ -1,8 +1,11 @@
 """Acquisition functions: plain functions of mean, variance and incumbent; losses are minimised, utilities maximised.
 
 z = (best - mean) / sigma; Phi and phi are the normal distribution and density. EI is sigma h(z) with
-h(z) = z Phi(z) + phi(z) (T eq. 2.10; L eq. 3 prints sigma squared, a misprint). Far below the incumbent h underflows,
-so everything is computed in logarithms (Ament et al. 2023).
+h(z) = z Phi(z) + phi(z) (Lévesque 2018, eq. 2.10; Lacoste et al. 2014, eq. 3, prints sigma squared, a misprint). Far
+below the incumbent h underflows, so everything is computed in logarithms (Ament et al. 2023).
+
+The registered methods use expected improvement, augmented or not. The probability of improvement and the lower
+confidence bound are here as alternatives for `GaussianProcess(acquisition=...)`.
 """
 
 from __future__ import annotations
@@ -21,10 +24,10 @@ FAR = -1e3
 
 
 def log_h(z: Array) -> Array:
-    """Return log(z Phi(z) + phi(z)), finite and increasing from z = -1e10 to 1e10."""
+    """Return log(z Phi(z) + phi(z)), finite and increasing from z = -1e10 to 1e10; NaN stays NaN."""
     z = np.asarray(z, dtype=np.float64)
     found = np.empty_like(z)
-    near = z > -1.0
+    near = ~(z <= -1.0)  # so that one of the three pieces takes NaN
     zn = z[near]
     found[near] = np.log(zn * ndtr(zn) + np.exp(-0.5 * zn * zn - LOG_SQRT_2PI))
     mid = ~near & (z > FAR)
@@ -44,11 +47,6 @@ def log_ei(mean: Array, var: Array, best: Array | float) -> Array:
     return np.asarray(log_h((best - mean) / sigma) + np.log(sigma))
 
 
-def ei(mean: Array, var: Array, best: Array | float) -> Array:
-    """Return expected improvement below `best` (T eq. 2.10)."""
-    return np.asarray(np.exp(log_ei(mean, var, best)))
-
-
 def log_pi(mean: Array, var: Array, best: Array | float) -> Array:
     """Return the logarithm of the probability of improvement."""
     return np.asarray(log_ndtr((best - mean) / np.sqrt(var)))
@@ -60,7 +58,7 @@ def negative_lcb(mean: Array, var: Array, best: Array | float, kappa: float = 2.
 
 
 def integrated(log_values: Array) -> Array:
-    """Average utilities over samples of theta, given their logarithms (T eq. 2.17).  # (n_samples, n) to (n,)."""
+    """Return the logarithm of the average over samples of theta, the first axis (Lévesque 2018, eq. 2.17)."""
     if len(log_values) == 1:
         return np.asarray(log_values[0])
     top = log_values.max(axis=0)
@@ -79,8 +77,8 @@ def expected_improvement(mean: Array, var: Array, best: Array, noise: Array) -> 
 def augmented_improvement(mean: Array, var: Array, best: Array, noise: Array) -> Array:
     """Return the logarithm of augmented EI (Huang et al. 2006): EI (1 - sd_noise / sqrt(var + noise)).
 
-    An observation where the function is known better than the noise teaches little, however good the place is: EI
-    alone would go on asking there.
+    Where the function is known better than the noise, another observation teaches little, however good the place is;
+    EI alone would keep asking there.
     """
     share = noise / (var + noise)
     # 1 - sqrt(share), without cancellation where the function is known well

@@ -1,17 +1,18 @@
 """The marginal likelihood of a Gaussian process whose covariance is block diagonal, for many theta at once.
 
-Rows of different branches have covariance 0 (T eq. 5.9-5.11), so every block is factorised by itself; a plain kernel
-is the case of one block. Of a block b the likelihood needs four numbers (K includes noise, 1 is a vector of ones)::
+Rows of different branches have covariance 0 (Lévesque 2018, eq. 5.9-5.11), so every block is factorised by itself; a
+plain kernel is the case of one block. Of a block b the likelihood needs four numbers (K includes noise, 1 is a vector
+of ones)::
 
     log |K_b|     q_b = y' K_b^-1 y     a_b = 1' K_b^-1 1     c_b = 1' K_b^-1 y
 
-because the constant mean m ~ N(0, v) that all blocks share adds one rank to the covariance (T eq. 2.16 with
-K + v 1 1')::
+because the constant mean m ~ N(0, v) that all blocks share adds one rank to the covariance (Lévesque 2018, eq. 2.16
+with K + v 1 1')::
 
     log p(y) = -1/2 [ sum log |K_b| + log(1 + v a) + q - c^2 / (a + 1/v) ] - n/2 log 2 pi
 
 So a change of a length scale that lives in one branch changes the four numbers of that block and nothing else.
-Distances are kept for pairs i > j alone, one contiguous row for each dimension that varies in the block: the weighted
+Distances are kept for pairs i > j only, one contiguous row for each dimension that varies in the block: the weighted
 sum over dimensions and the gradient with respect to all length scales are then one matrix product each.
 """
 
@@ -27,16 +28,14 @@ import numpy as np
 from comitia.arrays import Array, Indices, Mask
 from comitia.gp.kernels import Labels
 from comitia.gp.linalg import JITTER, backward, cholesky, forward, precision
-from comitia.gp.theta import AMPLITUDE, MEAN_VARIANCE, N_GLOBAL, NOISE, OFFSET, Form
+from comitia.gp.theta import AMPLITUDE, MEAN_VARIANCE, N_GLOBAL, NOISE, OFFSET, Structure
 
 MOST_ENTRIES = 131_072
 """Entries of covariances that are held at once: more theta than fit are taken in turns. A megabyte stays in the cache
-and in the program; larger arrays are given back to the system and asked for anew each time, which doubles the time of
+and in the process; larger arrays are returned to the system and requested again each time, which doubles the time of
 a likelihood."""
-
-
 MOST_REMEMBERED = 300
-"""Blocks up to this size have their pairs remembered; of larger ones they are a small part of the work."""
+"""Blocks up to this size have their pairs remembered; for larger ones they are a small part of the work."""
 
 
 def pairs(m: int) -> tuple[Indices, Indices, Mask]:
@@ -59,28 +58,25 @@ class Block:
 
     label: int
     rows: Indices
-    """Where they are among all points.  # (m,)"""
+    """Where they are among all points: m positions."""
     X: Array
     y: Array
     noise: Array
-    """Known variance of each observation, beside the one noise that is learned.  # (m,)"""
+    """Known variance of each observation, beside the one noise that is learned."""
     columns: Indices
-    """Dimensions that vary here: the others have distance 0.  # (c,)"""
+    """The c dimensions that vary here: the others have distance 0."""
     D: Array
-    """|x_j - x'_j|^power of pairs i > j.  # (c, m (m - 1) / 2)"""
+    """|x_j - x'_j|^power of pairs i > j, a (c, m (m - 1) / 2) array."""
 
     def __len__(self) -> int:
         return len(self.y)
 
-    def covariances(self, form: Form, theta: Array) -> tuple[Array, Array]:
-        """Return covariances, of which the lower triangle is filled, and the scaled distances they come from.
-
-        # (n_samples, m, m), (n_samples, m (m - 1) / 2).
-        """
+    def covariances(self, structure: Structure, theta: Array) -> Array:
+        """Return covariances, an (n_samples, m, m) array of which the lower triangle is filled."""
         m = len(self)
-        amplitude, noise, offset = form.variances(theta)
-        s = form.weights(theta)[:, self.columns] @ self.D
-        k = form.kernel.profile(s)
+        amplitude, noise, offset = structure.variances(theta)
+        s = structure.weights(theta)[:, self.columns] @ self.D
+        k = structure.kernel_at(theta, s.ndim).profile(s)
         k *= amplitude[:, None]
         k += offset[:, None]
         K = np.empty((len(theta), m * m))
@@ -89,10 +85,10 @@ class Block:
             matrix[is_lower] = entries
         peak = (amplitude + offset) * (1.0 + JITTER) + noise
         K[:, :: m + 1] = peak[:, None] + self.noise
-        return K.reshape(len(theta), m, m), s
+        return K.reshape(len(theta), m, m)
 
 
-def make_block(form: Form, label: int, rows: Indices, X: Array, y: Array, noise: Array) -> Block:
+def make_block(structure: Structure, label: int, rows: Indices, X: Array, y: Array, noise: Array) -> Block:
     """Precompute the distances between points of one branch."""
     i, j, _ = pairs(len(rows))
     columns = np.flatnonzero(X.max(axis=0) != X.min(axis=0))
@@ -100,9 +96,9 @@ def make_block(form: Form, label: int, rows: Indices, X: Array, y: Array, noise:
     for row, column in zip(D, columns.tolist(), strict=True):  # one at a time: temporaries as large as D would not fit
         x = np.ascontiguousarray(X[:, column])
         np.subtract(x[i], x[j], out=row)
-        if form.is_categorical[column]:
+        if structure.is_categorical[column]:
             row[:] = row != 0
-        elif form.kernel.power == 2:
+        elif structure.kernel.power == 2:
             row *= row
         else:
             np.abs(row, out=row)
@@ -113,14 +109,14 @@ class Joined(NamedTuple):
     """The blocks one after the other, for a gradient."""
 
     columns: Indices
-    """Dimensions that vary in some block.  # (c,)"""
+    """The c dimensions that vary in some block."""
     D: Array
-    """See `Block`; 0 for dimensions that do not vary in a pair's block.  # (c, n_pairs)"""
+    """As in `Block`, a (c, n_pairs) array; 0 for dimensions that do not vary in a pair's block."""
     i: Indices
     j: Indices
-    """Points of each pair.  # (n_pairs,)"""
+    """Points of each pair."""
     right: Array
-    """Observations, and ones.  # (n, 2)"""
+    """Observations, and ones: an (n, 2) array."""
     parts: list[tuple[Block, slice, slice]]
     """Each block, and where its points and its pairs are."""
 
@@ -130,7 +126,7 @@ class Blocks:
 
     Parameters
     ----------
-    form : Form
+    structure : Structure
         Kernel, categories, offsets.
     X : (n, d)
         Coordinates, imputed or not.
@@ -143,37 +139,32 @@ class Blocks:
     """
 
     def __init__(
-        self, form: Form, X: Array, y: Array, labels: Labels | None = None, noise: Array | None = None
+        self, structure: Structure, X: Array, y: Array, labels: Labels | None = None, noise: Array | None = None
     ) -> None:
-        self.form = form
+        self.structure = structure
         self.n = len(y)
         labels = np.zeros(self.n, dtype=np.int64) if labels is None else labels
         noise = np.zeros(self.n) if noise is None else noise
         self.blocks: list[Block] = []
         for label in np.unique(labels).tolist():
             rows = np.flatnonzero(labels == label)
-            self.blocks.append(make_block(form, label, rows, X[rows], y[rows], noise[rows]))
-
-    @property
-    def n_shared(self) -> Indices:
-        """For each dimension, in how many it varies together: the largest number among its blocks.  # (d,)."""
-        found = np.ones(len(self.form.is_categorical), dtype=np.intp)
-        for block in self.blocks:
-            found[block.columns] = np.maximum(found[block.columns], len(block.columns))
-        return found
+            self.blocks.append(make_block(structure, label, rows, X[rows], y[rows], noise[rows]))
 
     def groups(self) -> list[tuple[Indices, list[int]]]:
         """Return positions of theta that touch the same blocks, with those blocks.
 
-        Length scales that touch no block are left out: nothing is known of them but the prior.
+        Those that touch no block are left out: nothing is known of them but the prior.
         """
         touched: dict[int, list[int]] = {}
         everything = list(range(len(self.blocks)))
         for number, block in enumerate(self.blocks):
             for column in block.columns.tolist():
                 touched.setdefault(N_GLOBAL + column, []).append(number)
-        for position in self.form.free[self.form.free < N_GLOBAL].tolist():
+        for position in self.structure.free[self.structure.free < N_GLOBAL].tolist():
             touched[position] = everything
+        varied = [number for number, block in enumerate(self.blocks) if len(block.columns)]
+        if varied:
+            touched |= dict.fromkeys(range(self.structure.n_theta)[self.structure.own], varied)
         grouped: dict[tuple[int, ...], list[int]] = {}
         for position, blocks in sorted(touched.items()):
             grouped.setdefault(tuple(blocks), []).append(position)
@@ -182,14 +173,14 @@ class Blocks:
     # ---- likelihood -------------------------------------------------------------------------------------------------
 
     def terms(self, theta: Array, number: int) -> Array:
-        """Return the four numbers of one block for each theta; NaN where K is not positive.  # (n_samples, 4)."""
+        """Return the four numbers of one block for each theta, (n_samples, 4); NaN where K is not positive definite."""
         block = self.blocks[number]
         m = len(block)
         found = np.full((len(theta), 4), np.nan)
         right = np.column_stack([block.y, np.ones(m)])
         at_once = max(1, MOST_ENTRIES // (m * m))
         for first in range(0, len(theta), at_once):
-            K, _ = block.covariances(self.form, theta[first : first + at_once])
+            K = block.covariances(self.structure, theta[first : first + at_once])
             for offset, matrix in enumerate(K):
                 L = cholesky(matrix)
                 if L is not None:
@@ -200,26 +191,27 @@ class Blocks:
         return found
 
     def all_terms(self, theta: Array) -> Array:
-        """Return the numbers of every block.  # (n_samples, n_blocks, 4)."""
+        """Return the numbers of every block, an (n_samples, n_blocks, 4) array."""
         return np.stack([self.terms(theta, number) for number in range(len(self.blocks))], axis=1)
 
     def log_likelihood(self, terms: Array) -> Array:
-        """Return log p(y | X, theta) from the numbers of all blocks; -inf where one is missing.  # (n_samples,)."""
+        """Return log p(y | X, theta) from the numbers of all blocks, (n_samples,); -inf where one is missing."""
         logdet, q, a, c = terms.sum(axis=1).T
         value = -0.5 * (logdet + np.log1p(MEAN_VARIANCE * a) + q - c**2 / (a + 1.0 / MEAN_VARIANCE))
         value = value - 0.5 * self.n * math.log(2.0 * math.pi)
         return np.where(np.isfinite(value), value, -np.inf)
 
     def gradient(self, theta: Array) -> tuple[float, Array]:
-        """Return log p(y | X, theta) and its gradient at one theta: 1/2 tr((alpha alpha' - C^-1) dK).  # (n_theta,).
+        """Return log p(y | X, theta) and its gradient at one theta, 1/2 tr((alpha alpha' - C^-1) dK).
 
         C = K + v 1 1', so that C^-1 = K^-1 - u u' / (a + 1/v) with u = K^-1 1, and alpha = K^-1 (y - m 1).
         """
-        form, joined = self.form, self._joined
-        amplitude, noise, offset = (float(v[0]) for v in form.variances(theta[None]))
-        w = form.weights(theta[None])[0, joined.columns]
+        structure, joined = self.structure, self._joined
+        amplitude, noise, offset = (float(v[0]) for v in structure.variances(theta[None]))
+        w = structure.weights(theta[None])[0, joined.columns]
         s = w @ joined.D
-        k = form.kernel.profile(s)
+        kernel = structure.kernel_at(theta[None], s.ndim)
+        k = kernel.profile(s)
         covariance = amplitude * k + offset
         peak = (amplitude + offset) * (1.0 + JITTER) + noise
         terms = np.empty((len(self.blocks), 4))
@@ -232,7 +224,7 @@ class Blocks:
             K[:: m + 1] = peak + block.noise
             L = cholesky(K.reshape(m, m))
             if L is None:
-                return -np.inf, np.zeros(form.n_theta)
+                return -np.inf, np.zeros(structure.n_theta)
             v = forward(L, joined.right[of_points])
             gram = v.T @ v
             terms[number] = 2.0 * np.log(L.diagonal()).sum(), gram[0, 0], gram[1, 1], gram[0, 1]
@@ -246,17 +238,21 @@ class Blocks:
         i, j = joined.i, joined.j
         G = alpha[i] * alpha[j] + u[i] * u[j] / weight - inverse
         trace = float((alpha * alpha + u * u / weight - diagonal).sum())
-        found = np.zeros(form.n_theta)
+        found = np.zeros(structure.n_theta)
         # d K / d log amplitude = 2 amplitude^2 k, and so on; the diagonal of k is 1, and pairs are one of two triangles
         found[AMPLITUDE] = amplitude * (2.0 * float(G @ k) + trace * (1.0 + JITTER))
         found[NOISE] = noise * trace
         found[OFFSET] = offset * (2.0 * float(G.sum()) + trace * (1.0 + JITTER))
-        found[N_GLOBAL + joined.columns] = -form.kernel.power * amplitude * w * (joined.D @ (G * form.kernel.slope(s)))
+        found[N_GLOBAL + joined.columns] = -kernel.power * amplitude * w * (joined.D @ (G * kernel.slope(s)))
+        if kernel.parameters:
+            slopes = kernel.own_slopes(s)
+            changes = np.array([float(G @ slopes[name]) for name in kernel.parameters])
+            found[structure.own] = amplitude * structure.own_values(theta[None])[0] * changes
         return float(self.log_likelihood(terms[None])[0]), found
 
     @cached_property
     def _joined(self) -> Joined:
-        """The pairs of all blocks in a row: what is done to each entry alone is done to all of them at once."""
+        """The pairs of all blocks one after the other: what is done to each entry is done to all of them at once."""
         columns = np.unique(np.concatenate([block.columns for block in self.blocks]))
         n_pairs = [block.D.shape[1] for block in self.blocks]
         D = np.zeros((len(columns), sum(n_pairs)))

@@ -4,14 +4,19 @@ Every ARD kernel is a profile of one sum over dimensions::
 
     s(x, x') = sum_j |x_j - x'_j|^power / l_j^power        k = profile(s)
 
-with `power` 2 for the squared exponential (T eq. 2.15, whose plus sign is a misprint) and Matern 5/2, and 1 for Laplace
-(T eq. 5.15). Categories have no order: their |x_j - x'_j| is 0 if equal, else 1.
+with `power` 2 for the squared exponential (Lévesque 2018, eq. 2.15, whose plus sign is a misprint), Matern 5/2 and the
+rational quadratic, and 1 for Laplace (Lévesque 2018, eq. 5.15). Categories have no order: their |x_j - x'_j| is 0 if
+equal, else 1.
+
+A new ARD kernel is one class here and one line in `KERNELS`: likelihood, sampling of theta, posterior and the contract
+suite take it from there, parameters of its own included.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -19,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from comitia.arrays import Array, Mask
+from comitia.gp.densities import Density, LogNormal
 
 Labels = NDArray[np.int64]
 
@@ -32,11 +38,11 @@ class Kernel(Protocol):
     """A covariance function."""
 
     def __call__(self, A: Array, B: Array) -> Array:
-        """Return the covariance of every row of `A` with every row of `B`.  # (n, m)."""
+        """Return the covariance of every row of `A` with every row of `B`, an (n, m) array."""
 
 
 def distances(A: Array, B: Array, is_categorical: Mask, power: int) -> Array:
-    """Return |a_j - b_j|^power for every pair and dimension, 0 or 1 for categories.  # (d, n, m)."""
+    """Return |a_j - b_j|^power for every dimension and pair, 0 or 1 for categories, as a (d, n, m) array."""
     D = A.T[:, :, None] - B.T[:, None, :]
     if power == 2:
         np.multiply(D, D, out=D)
@@ -48,54 +54,57 @@ def distances(A: Array, B: Array, is_categorical: Mask, power: int) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class ARD:
-    """A stationary kernel with one length scale for each dimension; subclasses give the profile."""
+class ARD(ABC):
+    """A stationary kernel with one length scale per dimension; subclasses give the profile.
+
+    A kernel with parameters of its own has one dataclass field for each, names them in `parameters` with their priors,
+    and gives their derivatives in `own_slopes`. They are positive. Inside a model each is an array that broadcasts
+    against `s`, one value per sample of theta.
+    """
 
     length_scales: ArrayLike
-    """# (d,) or a single one for all."""
+    """One per dimension, or a single one for all."""
     is_categorical: ArrayLike = False
-    """Which dimensions have values without an order.  # (d,)"""
+    """Which dimensions have values without an order: one flag per dimension, or a single one for all."""
     power: ClassVar[int] = 2
+    """1 or 2."""
+    parameters: ClassVar[Mapping[str, Density]] = {}
+    """The prior of each parameter beside the length scales, by the name of its field."""
 
     def __call__(self, A: Array, B: Array) -> Array:
-        """See `Kernel`."""
         d = A.shape[1]
         scales = np.broadcast_to(np.asarray(self.length_scales, dtype=np.float64), d)
         categorical = np.broadcast_to(np.asarray(self.is_categorical, dtype=bool), d)
         D = distances(A, B, categorical, self.power)
         return self.profile(np.tensordot(scales ** -float(self.power), D, axes=1))
 
-    @staticmethod
-    def profile(s: Array) -> Array:
-        """Return the covariance as a function of the scaled sum `s`."""
-        raise NotImplementedError
+    @abstractmethod
+    def profile(self, s: Array) -> Array:
+        """Return the covariance as a function of the scaled sum `s`, in a new array; 1 at 0."""
 
-    @staticmethod
-    def slope(s: Array) -> Array:
-        """Return the derivative of `profile`."""
-        raise NotImplementedError
+    @abstractmethod
+    def slope(self, s: Array) -> Array:
+        """Return the derivative of `profile` with respect to `s`; finite at 0."""
+
+    def own_slopes(self, s: Array) -> Mapping[str, Array]:
+        """Return the derivative of `profile` with respect to each of `parameters`, by name."""
+        return {}
 
 
 class SquaredExponential(ARD):
-    """exp(-s / 2) (T eq. 2.15)."""
+    """exp(-s / 2) (Lévesque 2018, eq. 2.15)."""
 
-    @staticmethod
-    def profile(s: Array) -> Array:
-        """See `ARD`."""
+    def profile(self, s: Array) -> Array:
         return np.asarray(np.exp(-0.5 * s))
 
-    @staticmethod
-    def slope(s: Array) -> Array:
-        """See `ARD`."""
+    def slope(self, s: Array) -> Array:
         return np.asarray(-0.5 * np.exp(-0.5 * s))
 
 
 class Matern52(ARD):
     """(1 + sqrt(5 s) + 5 s / 3) exp(-sqrt(5 s)) (Snoek et al. 2012)."""
 
-    @staticmethod
-    def profile(s: Array) -> Array:
-        """See `ARD`."""
+    def profile(self, s: Array) -> Array:
         k = np.empty(s.shape)
         flat, out = s.reshape(-1), k.reshape(-1)
         room = np.empty((2, min(PIECE, len(flat))))
@@ -112,27 +121,46 @@ class Matern52(ARD):
             e *= poly
         return k
 
-    @staticmethod
-    def slope(s: Array) -> Array:
-        """See `ARD`; finite at 0."""
+    def slope(self, s: Array) -> Array:
         r = np.sqrt(5.0 * s)
         return np.asarray((-5.0 / 6.0) * (1.0 + r) * np.exp(-r))
 
 
 class Laplace(ARD):
-    """exp(-s), s = sum_j |x_j - x'_j| / l_j (T eq. 5.15 with one length scale for each dimension)."""
+    """exp(-s), s = sum_j |x_j - x'_j| / l_j (Lévesque 2018, eq. 5.15, with one length scale per dimension)."""
 
     power: ClassVar[int] = 1
 
-    @staticmethod
-    def profile(s: Array) -> Array:
-        """See `ARD`."""
+    def profile(self, s: Array) -> Array:
         return np.asarray(np.exp(-s))
 
-    @staticmethod
-    def slope(s: Array) -> Array:
-        """See `ARD`."""
+    def slope(self, s: Array) -> Array:
         return np.asarray(-np.exp(-s))
+
+
+@dataclass(frozen=True, eq=False)
+class RationalQuadratic(ARD):
+    """(1 + s / (2 alpha))^-alpha (Rasmussen and Williams 2006, eq. 4.19).
+
+    A mixture of squared exponentials of many length scales; the larger `alpha`, the fewer. The limit is a single one.
+    """
+
+    alpha: float | Array = 1.0
+    parameters: ClassVar[Mapping[str, Density]] = {"alpha": LogNormal()}
+
+    def profile(self, s: Array) -> Array:
+        return np.asarray(np.exp(-self.alpha * np.log1p(s / (2.0 * self.alpha))))
+
+    def slope(self, s: Array) -> Array:
+        return np.asarray(-0.5 * np.exp(-(self.alpha + 1.0) * np.log1p(s / (2.0 * self.alpha))))
+
+    def own_slopes(self, s: Array) -> Mapping[str, Array]:
+        u = s / (2.0 * self.alpha)
+        return {"alpha": np.asarray(self.profile(s) * (u / (1.0 + u) - np.log1p(u)))}
+
+
+KERNELS: tuple[type[ARD], ...] = (SquaredExponential, Matern52, Laplace, RationalQuadratic)
+"""Every kernel that a model can be built on; tests/contracts/test_kernels.py runs over them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +170,6 @@ class Hamming:
     length_scales: ArrayLike
 
     def __call__(self, A: Array, B: Array) -> Array:
-        """See `Kernel`."""
         return Laplace(self.length_scales, is_categorical=True)(A, B)
 
 
@@ -153,7 +180,6 @@ class Constant:
     variance: float
 
     def __call__(self, A: Array, B: Array) -> Array:
-        """See `Kernel`."""
         return np.full((len(A), len(B)), self.variance)
 
 
@@ -165,21 +191,7 @@ class Scaled:
     amplitude: float
 
     def __call__(self, A: Array, B: Array) -> Array:
-        """See `Kernel`."""
         return self.amplitude**2 * self.inner(A, B)
-
-
-@dataclass(frozen=True, eq=False)
-class OnColumns:
-    """Another kernel that sees some of the dimensions."""
-
-    inner: Kernel
-    columns: ArrayLike
-
-    def __call__(self, A: Array, B: Array) -> Array:
-        """See `Kernel`."""
-        columns = np.asarray(self.columns)
-        return self.inner(A[:, columns], B[:, columns])
 
 
 class Sum:
@@ -189,7 +201,6 @@ class Sum:
         self.parts = parts
 
     def __call__(self, A: Array, B: Array) -> Array:
-        """See `Kernel`."""
         return np.asarray(sum(part(A, B) for part in self.parts))
 
 
@@ -200,25 +211,23 @@ class Product:
         self.parts = parts
 
     def __call__(self, A: Array, B: Array) -> Array:
-        """See `Kernel`."""
         return np.asarray(math.prod(part(A, B) for part in self.parts))
 
 
 @dataclass(frozen=True, eq=False)
 class Conditional:
-    """Another kernel inside a branch, exactly 0 between branches (T eq. 5.9, C eq. 8).
+    """Another kernel within a branch, exactly 0 between branches (Lévesque 2018, eq. 5.9; Lévesque et al. 2017, eq. 8).
 
     Parameters
     ----------
     inner : Kernel
     branches : callable (X) -> labels
-        Rows are comparable if and only if their labels are equal, as `Space.branches`.
+        Rows are comparable if and only if their labels are equal, as with `Space.branches`.
     """
 
     inner: Kernel
     branches: Callable[[Array], Labels]
 
     def __call__(self, A: Array, B: Array) -> Array:
-        """See `Kernel`."""
         same = self.branches(A)[:, None] == self.branches(B)[None, :]
         return np.where(same, self.inner(A, B), 0.0)

@@ -15,20 +15,20 @@ JITTER = 1e-8
 
 
 def cholesky(K: Array) -> Array | None:
-    """Return the lower factor of a matrix whose lower triangle is given and overwritten; None if not positive."""
+    """Return the lower factor of K, whose lower triangle is read and overwritten; None if not positive definite."""
     upper, info = lapack.dpotrf(K.T, lower=0, clean=1, overwrite_a=1)
     # NaN passes LAPACK's test of a pivot, and reaches the last one from wherever it is
     return np.asarray(upper.T) if info == 0 and np.isfinite(upper[-1, -1]) else None
 
 
 def forward(L: Array, b: Array) -> Array:
-    """Solve L v = b.  # (m,) or (m, n)."""
+    """Solve L v = b for a vector or a matrix b."""
     solution, _ = lapack.dtrtrs(L.T, b, lower=0, trans=1)
     return np.asarray(solution)
 
 
 def backward(L: Array, v: Array) -> Array:
-    """Solve L' a = v.  # (m,) or (m, n)."""
+    """Solve L' a = v for a vector or a matrix v."""
     solution, _ = lapack.dtrtrs(L.T, v, lower=0, trans=0)
     return np.asarray(solution)
 

@@ -13,7 +13,7 @@ from comitia.gp.linalg import JITTER, backward, cholesky, forward
 
 @dataclass(frozen=True, eq=False)
 class DensePosterior:
-    """What is believed after observations (T eq. 2.6-2.7)."""
+    """What is believed after observations (Lévesque 2018, eq. 2.6-2.7)."""
 
     kernel: Kernel
     X: Array
@@ -24,19 +24,19 @@ class DensePosterior:
     """The kernel's value at distance 0, where it is the same everywhere and known."""
 
     def mean_var(self, X: Array) -> tuple[Array, Array]:
-        """Return mean and variance of the function, without noise.  # (n,) both."""
+        """Return mean and variance of the function at each row, without noise."""
         k = self.kernel(self.X, X)  # (m, n)
         v = forward(self.L, k)
         prior = self.variance if self.variance is not None else self.kernel(X, X).diagonal()
         return self.mean + k.T @ self.alpha, prior - np.einsum("mn,mn->n", v, v)
 
     def covariance(self, X: Array) -> Array:
-        """Return the covariance of the function between rows.  # (n, n)."""
+        """Return the covariance of the function between rows."""
         v = forward(self.L, self.kernel(self.X, X))
         return np.asarray(self.kernel(X, X) - v.T @ v)
 
     def believe(self, X: Array, noise: float) -> DensePosterior:
-        """Return the posterior if each row were observed to have its mean: a row of the factor each, and alpha 0."""
+        """Return the posterior if each row were observed to have its mean: one more row of the factor, and alpha 0."""
         found = self
         for x in X:
             k = self.kernel(found.X, x[None])[:, 0]
@@ -49,7 +49,7 @@ class DensePosterior:
         return found
 
     def sample(self, X: Array, n: int, rng: np.random.Generator) -> Array:
-        """Draw the function at all rows jointly.  # (n, n_rows)."""
+        """Draw the function at all rows jointly: an (n, n_rows) array."""
         mean, _ = self.mean_var(X)
         values, vectors = np.linalg.eigh(self.covariance(X))
         root = vectors * np.sqrt(np.maximum(values, 0.0))
@@ -87,7 +87,7 @@ class GP:
     variance: float | None = None
 
     def fit(self, X: Array, y: Array, noise_variances: Array | None = None) -> DensePosterior:
-        """Return the posterior; `noise_variances` are known ones, added for each observation."""
+        """Return the posterior; `noise_variances` are known ones, one per observation, added to the noise."""
         extra = np.zeros(len(y)) if noise_variances is None else noise_variances
         L = cholesky(self.kernel(X, X) + np.diag(self.noise**2 + extra))
         if L is None:

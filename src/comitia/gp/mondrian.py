@@ -1,12 +1,12 @@
-"""The Mondrian kernel: random partitions of the unit cube whose agreement tends to the Laplace kernel (C Fig. 4).
+"""The Mondrian kernel: random partitions of the unit cube whose agreement tends to the Laplace kernel.
 
 A Mondrian process cuts a box after an exponential time whose rate is the sum of its sides, each over its length scale;
 the side is chosen in proportion, the place uniformly; and so on in both halves until time 1 (Balog et al. 2016). Two
-points share a cell with probability exp(-sum |x_j - x'_j| / l_j), so the share of partitions in which they do (T eq.
-5.14) is the Laplace kernel in the limit (T eq. 5.15).
+points share a cell with probability exp(-sum |x_j - x'_j| / l_j), so the share of partitions in which they do
+(Lévesque 2018, eq. 5.14) is the Laplace kernel in the limit (eq. 5.15; Lévesque et al. 2017, Fig. 4).
 
-A cut depends on its own place in the tree alone (random numbers are a hash of the path), so cells are made when
-a point first falls into them and the partition is the same in whatever order points come.
+A cut depends only on its own place in the tree (random numbers are a hash of the path), so cells are made when a point
+first falls into them, and the partition is the same in whatever order points come.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def mixed(words: Words) -> Words:
 
 
 def uniform(words: Words, which: int) -> Array:
-    """Return one uniform number in (0, 1) for each word; other numbers for another `which`."""
+    """Return one uniform number in (0, 1) per word; another `which` gives other numbers."""
     return ((mixed(words ^ np.uint64(which)) >> np.uint64(11)).astype(np.float64) + 0.5) / 2.0**53
 
 
@@ -65,7 +65,7 @@ class Mondrian:
         self._known: tuple[bytes, Words] | None = None  # cache: the first argument of the last call
 
     def __call__(self, A: Array, B: Array) -> Array:
-        """Return the share of partitions in which rows are in the same cell.  # (n, m)."""
+        """Return the share of partitions in which rows of A and B are in the same cell."""
         share = np.zeros((len(A), len(B)))
         for a, b in zip(self._remembered(A), self.cells(B), strict=True):
             share += a[:, None] == b
@@ -78,7 +78,7 @@ class Mondrian:
         return self._known[1]
 
     def cells(self, X: Array) -> Words:
-        """Return the name of the cell that each row falls into.  # (n_partitions, n)."""
+        """Return the name of the cell that each row falls into, an (n_partitions, n) array."""
         seeds = np.repeat(self._seeds, len(X))
         rows = np.tile(X, (len(self._seeds), 1))
         names = self._walk(rows[:, ~self._categorical], seeds)

@@ -9,7 +9,7 @@ from comitia.arrays import Array
 FLAT = 1e-12
 """Observations whose spread is below this fraction of their size are taken to be all the same."""
 CLIP_IQR = 3.0
-"""Bad values are clipped at the median plus so many interquartile ranges."""
+"""Bad values are clipped at the median plus this many interquartile ranges."""
 
 
 def finite(y: Array) -> Array:
@@ -40,17 +40,3 @@ def clipped(y: Array) -> Array:
     if high > low:
         y = np.minimum(y, middle + CLIP_IQR * (high - low))
     return standardise(y)
-
-
-def clipped_log(y: Array) -> Array:
-    """Clip on the bad side, take logarithms of the distance to a floor below the best, and standardise.
-
-    The floor lies a tenth of the interquartile range below the best: the good end is stretched, as is right where
-    losses crowd near the best that can be had.
-    """
-    z = clipped(y)
-    if not z.any():
-        return z
-    low, high = np.quantile(z, [0.25, 0.75])
-    floor = z.min() - max(0.1 * (high - low), 1e-3)
-    return standardise(np.log(z - floor))

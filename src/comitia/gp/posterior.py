@@ -1,6 +1,7 @@
 """What is believed of a function after observations: mean, variance and joint samples, for many theta at once.
 
-T eq. 2.6-2.7 block by block, the constant mean integrated: with alpha = K^-1 (y - m 1), u = K^-1 1, p = a + 1/v ::
+Lévesque 2018, eq. 2.6-2.7, block by block, the constant mean integrated: with alpha = K^-1 (y - m 1), u = K^-1 1 and
+p = a + 1/v ::
 
     mean(x) = m + k' alpha        variance(x) = k(x, x) - k' K^-1 k + (1 - k' u)^2 / p
 
@@ -20,7 +21,7 @@ from comitia.arrays import Array, Indices
 from comitia.gp.blocks import Block, Blocks
 from comitia.gp.kernels import Labels, distances
 from comitia.gp.linalg import JITTER, backward, cholesky, forward, inverse_factor
-from comitia.gp.theta import MEAN_VARIANCE, Form
+from comitia.gp.theta import MEAN_VARIANCE, Structure
 
 MOST_ENTRIES = 4_000_000
 """Entries of covariances that are held at once: more points or theta than fit are taken in turns."""
@@ -35,40 +36,40 @@ class Factor:
 
     X: Array
     W: Array
-    """Inverse of the lower factor: K^-1 = W' W.  # (n_samples, m, m)"""
+    """Inverse of the lower factor, (n_samples, m, m): K^-1 = W' W."""
     alpha: Array
-    """# (n_samples, m)"""
+    """K^-1 (y - m 1), (n_samples, m)."""
     u: Array
-    """# (n_samples, m)"""
+    """K^-1 1, (n_samples, m)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
     """A mixture of Gaussian processes, one for each theta."""
 
-    form: Form
+    structure: Structure
     theta: Array
-    """# (n_samples, n_theta)"""
+    """One row per sample, (n_samples, n_theta)."""
     factors: dict[int, Factor]
     mean: Array
-    """The constant mean.  # (n_samples,)"""
+    """The constant mean under each theta."""
     p: Array
-    """Precision of the constant mean.  # (n_samples,)"""
+    """Precision of the constant mean under each theta."""
 
     @cached_property
     def weights(self) -> Array:
-        """See `Form.weights`."""
-        return self.form.weights(self.theta)
+        """What `Structure.weights` says of theta."""
+        return self.structure.weights(self.theta)
 
     @cached_property
     def variances(self) -> tuple[Array, Array, Array]:
-        """See `Form.variances`."""
-        return self.form.variances(self.theta)
+        """What `Structure.variances` says of theta."""
+        return self.structure.variances(self.theta)
 
     # ---- mean and variance ------------------------------------------------------------------------------------------
 
     def mean_var(self, X: Array, labels: Labels | None = None) -> tuple[Array, Array]:
-        """Return mean and variance of the function, without noise, for each theta.  # (n_samples, n) both."""
+        """Return mean and variance of the function, without noise, both (n_samples, n) arrays."""
         labels = np.zeros(len(X), dtype=np.int64) if labels is None else labels
         amplitude, _, offset = self.variances
         mean = np.repeat(self.mean[:, None], len(X), axis=1)
@@ -83,10 +84,7 @@ class Posterior:
         return mean, np.maximum(var, SMALLEST_VARIANCE)
 
     def gradients(self, X: Array, labels: Labels | None = None) -> tuple[Array, Array, Array, Array]:
-        """Return mean, variance and their gradients with respect to each row of X.
-
-        # (n_samples, n), (n_samples, n), (n_samples, n, d), (n_samples, n, d).
-        """
+        """Return mean and variance, (n_samples, n), and their gradients with respect to rows, (n_samples, n, d)."""
         labels = np.zeros(len(X), dtype=np.int64) if labels is None else labels
         mean, var = self.mean_var(X, labels)
         d_mean = np.zeros((*mean.shape, X.shape[1]))
@@ -97,9 +95,9 @@ class Posterior:
             factor = self.factors[label]
             k, s, columns = self._cross(factor, X[rows])
             difference = X[rows][:, None, columns] - factor.X[None][:, :, columns]  # (n, m, c)
-            direction = 2.0 * difference if self.form.kernel.power == 2 else np.sign(difference)
-            direction[:, :, self.form.is_categorical[columns]] = 0.0
-            slope = self.form.kernel.slope(s) * amplitude[:, None, None]
+            direction = 2.0 * difference if self.structure.kernel.power == 2 else np.sign(difference)
+            direction[:, :, self.structure.is_categorical[columns]] = 0.0
+            slope = self.structure.kernel_at(self.theta, s.ndim).slope(s) * amplitude[:, None, None]
             rest = (1.0 - (k @ factor.u[:, :, None])[:, :, 0]) / self.p[:, None]
             solved = (k @ factor.W.transpose(0, 2, 1)) @ factor.W  # (n_samples, n, m)
             of_var = -2.0 * (solved + rest[:, :, None] * factor.u[:, None, :])
@@ -110,7 +108,7 @@ class Posterior:
         return mean, var, d_mean, d_var
 
     def sample(self, X: Array, n: int, rng: np.random.Generator, labels: Labels | None = None) -> Array:
-        """Draw the function at all rows jointly, `n` times for each theta.  # (n_samples, n, n_rows)."""
+        """Draw the function at all rows jointly, `n` times for each theta: an (n_samples, n, n_rows) array."""
         labels = np.zeros(len(X), dtype=np.int64) if labels is None else labels
         mean, _ = self.mean_var(X, labels)
         found = np.empty((len(self.theta), n, len(X)))
@@ -122,10 +120,11 @@ class Posterior:
     def _joint(self, X: Array, labels: Labels, sample: int) -> Array:
         """Return the covariance of the function between all rows under one theta."""
         theta = self.theta[sample : sample + 1]
-        amplitude, _, offset = (float(v[0]) for v in self.form.variances(theta))
-        w = self.form.weights(theta)[0]
-        D = distances(X, X, self.form.is_categorical, self.form.kernel.power)
-        prior = amplitude * self.form.kernel.profile(np.tensordot(w, D, axes=1)) + offset
+        amplitude, _, offset = (float(v[0]) for v in self.structure.variances(theta))
+        w = self.structure.weights(theta)[0]
+        D = distances(X, X, self.structure.is_categorical, self.structure.kernel.power)
+        s = np.tensordot(w, D, axes=1)
+        prior = amplitude * self.structure.kernel_at(theta, s.ndim).profile(s) + offset
         C = np.where(labels[:, None] == labels[None, :], prior, 0.0)
         rest = np.ones(len(X))
         for label, rows in self._by_branch(X, labels):
@@ -137,7 +136,7 @@ class Posterior:
         return np.asarray(C + np.outer(rest, rest) / self.p[sample])
 
     def _by_branch(self, X: Array, labels: Labels) -> Iterator[tuple[int, Indices]]:
-        """Yield known branches and the rows that lie in each, so many at a time as fit into memory."""
+        """Yield known branches and the rows that lie in each, as many at a time as fit into memory."""
         for label in np.unique(labels).tolist():
             if label in self.factors:
                 rows = np.flatnonzero(labels == label)
@@ -150,11 +149,12 @@ class Posterior:
         low = np.minimum(factor.X.min(axis=0), X.min(axis=0))
         high = np.maximum(factor.X.max(axis=0), X.max(axis=0))
         columns = np.flatnonzero(low != high)
-        D = distances(X[:, columns], factor.X[:, columns], self.form.is_categorical[columns], self.form.kernel.power)
+        is_categorical, power = self.structure.is_categorical[columns], self.structure.kernel.power
+        D = distances(X[:, columns], factor.X[:, columns], is_categorical, power)
         shape = (len(self.theta), len(X), len(factor.X))
         s = (self.weights[:, columns] @ D.reshape(len(columns), shape[1] * shape[2])).reshape(shape)
         amplitude, _, offset = self.variances
-        k = self.form.kernel.profile(s)
+        k = self.structure.kernel_at(self.theta, s.ndim).profile(s)
         k *= amplitude[:, None, None]
         k += offset[:, None, None]
         return k, s, columns
@@ -192,8 +192,8 @@ class Posterior:
 
 
 def fitted(blocks: Blocks, posterior: Posterior) -> Array:
-    """Return the mean at observed points, y less noise times alpha, as K alpha = y - m.  # (n_samples, n)."""
-    amplitude, noise, offset = blocks.form.variances(posterior.theta)
+    """Return the mean at observed points, (n_samples, n): y less noise times alpha, as K alpha = y - m."""
+    amplitude, noise, offset = blocks.structure.variances(posterior.theta)
     found = np.empty((len(posterior.theta), blocks.n))
     for block in blocks.blocks:
         own = (noise + JITTER * (amplitude + offset))[:, None] + block.noise
@@ -204,7 +204,7 @@ def fitted(blocks: Blocks, posterior: Posterior) -> Array:
 def condition(blocks: Blocks, theta: Array) -> Posterior:
     """Return the posterior given all points, for each row of theta."""
     theta = np.atleast_2d(theta)
-    solved = {block.label: _solve(blocks.form, block, theta) for block in blocks.blocks}
+    solved = {block.label: _solve(blocks.structure, block, theta) for block in blocks.blocks}
     a = sum((u.sum(axis=1) for _, _, u in solved.values()), np.zeros(len(theta)))
     c = sum((z.sum(axis=1) for _, z, _ in solved.values()), np.zeros(len(theta)))
     p = a + 1.0 / MEAN_VARIANCE
@@ -213,10 +213,10 @@ def condition(blocks: Blocks, theta: Array) -> Posterior:
         block.label: Factor(block.X, W, z - mean[:, None] * u, u)
         for block, (W, z, u) in zip(blocks.blocks, solved.values(), strict=True)
     }
-    return Posterior(blocks.form, theta, factors, mean, p)
+    return Posterior(blocks.structure, theta, factors, mean, p)
 
 
-def _solve(form: Form, block: Block, theta: Array) -> tuple[Array, Array, Array]:
+def _solve(structure: Structure, block: Block, theta: Array) -> tuple[Array, Array, Array]:
     """Return the inverse factors of a block, K^-1 y and K^-1 1."""
     m = len(block)
     right = np.column_stack([block.y, np.ones(m)])
@@ -224,7 +224,7 @@ def _solve(form: Form, block: Block, theta: Array) -> tuple[Array, Array, Array]
     solved = np.empty((len(theta), m, 2))
     at_once = max(1, MOST_ENTRIES // (m * m))
     for first in range(0, len(theta), at_once):
-        K, _ = block.covariances(form, theta[first : first + at_once])
+        K = block.covariances(structure, theta[first : first + at_once])
         for sample, matrix in enumerate(K, start=first):
             L = _safe_cholesky(matrix)
             solved[sample] = backward(L, forward(L, right))

@@ -1,6 +1,6 @@
 """Slice sampling of theta, many chains side by side.
 
-Elliptical slice sampling (Murray, Adams, MacKay 2010) in the form that needs no Gaussian prior (Nishihara, Murray,
+Elliptical slice sampling (Murray, Adams, MacKay 2010) in the structure that needs no Gaussian prior (Nishihara, Murray,
 Adams 2014): p(theta) = q(theta) [p(theta) / q(theta)] with q a Gaussian near p. A point and a draw of q span an
 ellipse, and an angle on it is slice-sampled by shrinking: no step size, no rejected sweeps. The chains start from draws
 of q, which is computed from the observations, so a restart gives the same samples.
@@ -26,7 +26,7 @@ MOST_SHRINKS = 25
 """Shrinks of a bracket before a chain stays where it is: the bracket is then below 1e-6 of a turn."""
 
 Evaluate = Callable[[Array, Indices], tuple[Array, Array]]
-"""(theta of some chains, their numbers) to (log density, what to remember if accepted), a row for each."""
+"""(theta of several chains, their numbers) to (log density, what to remember if accepted), one row per chain."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +38,12 @@ class Reference:
     """Lower factor of the covariance."""
 
     def log(self, values: Array) -> Array:
-        """Return the log density up to a constant.  # (n,)."""
+        """Return the log density of each row, up to a constant."""
         z = np.linalg.solve(self.root, (values - self.centre).T)
         return np.asarray(-0.5 * np.einsum("jn,jn->n", z, z))
 
     def draw(self, n: int, rng: np.random.Generator) -> Array:
-        """Draw deviations from the centre.  # (n, k)."""
+        """Draw n deviations from the centre."""
         return np.asarray(rng.standard_normal((n, len(self.centre))) @ self.root.T)
 
 
@@ -55,14 +55,14 @@ def update(
     evaluate: Evaluate,
     rng: np.random.Generator,
 ) -> tuple[Array, Array, Indices, Array]:
-    """Move every chain once along an ellipse through its values at some positions.
+    """Move every chain once along an ellipse through its values at `positions`.
 
     Returns
     -------
     theta : (n_chains, n_theta), the new states
     log_density : (n_chains,)
     moved : numbers of the chains that moved
-    memory : what `evaluate` wants remembered, a row for each of `moved`
+    memory : what `evaluate` wants remembered, one row for each of `moved`
     """
     n = len(theta)
     theta, log_density = theta.copy(), log_density.copy()
@@ -108,11 +108,11 @@ def references(gaussian: Gaussian, groups: Sequence[Indices]) -> list[Reference]
 def sample_theta(
     blocks: Blocks, prior: JointPrior, gaussian: Gaussian, n: int, n_sweeps: int, rng: np.random.Generator
 ) -> Array:
-    """Draw `n` theta from p(theta | X, y), each the end of its own chain.  # (n, n_theta).
+    """Draw `n` theta from p(theta | X, y), each the end of its own chain: an (n, n_theta) array.
 
     Without a sweep they are draws of the Gaussian itself.
     """
-    free = blocks.form.free
+    free = blocks.structure.free
     root = np.linalg.cholesky(gaussian.covariance[np.ix_(free, free)])
     theta = np.repeat(gaussian.centre[None], n, axis=0)
     theta[:, free] += rng.standard_normal((n, len(free))) @ root.T

@@ -9,17 +9,17 @@ import numpy as np
 from comitia.arrays import Array
 from comitia.gp.blocks import Blocks
 from comitia.gp.priors import JointPrior
-from comitia.gp.theta import MOST, N_GLOBAL, NOISE
+from comitia.gp.theta import MOST, NOISE
 
 MOST_ITERATIONS = 40
 LEAST_NOISE = np.log(1e-4)
-"""MAP keeps the noise above this: below it changes nothing but the condition of matrices."""
+"""MAP keeps the noise above this: less noise changes nothing but the condition of matrices."""
 SHORTER, LITTLE_NOISE = 1.5, np.log(0.01)
 """The second start: length scales shorter than the prior's by this much in the logarithm, and its noise."""
 DIFFERENCE = 1e-3
 """Step of the finite differences that turn gradients into a Hessian."""
 LEAST_PRECISION = 0.3
-"""A direction of which data and prior say less than this is taken to have this precision."""
+"""A direction of which data and prior say less is taken to have this precision."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,9 +27,8 @@ class Gaussian:
     """A Gaussian approximation of p(theta | X, y) over the positions that are free."""
 
     centre: Array
-    """# (n_theta,)"""
     covariance: Array
-    """# (n_theta, n_theta); zero where theta is fixed."""
+    """Zero where theta is fixed."""
 
 
 def log_posterior(blocks: Blocks, prior: JointPrior, theta: Array) -> tuple[float, Array]:
@@ -46,7 +45,7 @@ def maximum_a_posteriori(blocks: Blocks, prior: JointPrior) -> Array:
     """
     from scipy.optimize import minimize
 
-    free = blocks.form.free
+    free = blocks.structure.free
     start = prior.start.copy()
 
     def negative(values: Array) -> tuple[float, Array]:
@@ -56,7 +55,7 @@ def maximum_a_posteriori(blocks: Blocks, prior: JointPrior) -> Array:
         return (-value, -gradient[free]) if np.isfinite(value) else (1e25, np.zeros(len(free)))
 
     wiggly = start.copy()
-    wiggly[N_GLOBAL:] -= SHORTER
+    wiggly[blocks.structure.lengths] -= SHORTER
     wiggly[NOISE] = LITTLE_NOISE
     bounds = [(LEAST_NOISE if j == NOISE else -MOST / 2, MOST / 2) for j in free.tolist()]
     options = {"maxiter": MOST_ITERATIONS}
@@ -71,7 +70,7 @@ def maximum_a_posteriori(blocks: Blocks, prior: JointPrior) -> Array:
 
 def gaussian_around(blocks: Blocks, prior: JointPrior, centre: Array) -> Gaussian:
     """Approximate the posterior of theta by a Gaussian, from the curvature at its maximum."""
-    free = blocks.form.free
+    free = blocks.structure.free
     H = np.empty((len(free), len(free)))
     _, here = log_posterior(blocks, prior, centre)
     for row, j in enumerate(free.tolist()):

@@ -1,4 +1,4 @@
-"""Random search: uniform over the space, in the logarithm where the space says so (T §3.3)."""
+"""Random search: uniform over the space, in the logarithm where the space says so (Lévesque 2018, §3.3)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from comitia.arrays import Array
 from comitia.history import History
 from comitia.optimizers.unseen import Unseen
-from comitia.seams import Ask
+from comitia.seams import Ask, Needs, Values
 from comitia.seeds import Seeds
 from comitia.space import Space
 
@@ -17,13 +17,12 @@ from comitia.space import Space
 class RandomSearch:
     """Draw trial `k` from the stream `("random", k)`: one ask for two equals two asks for one."""
 
-    needs_generations = False
+    needs = Needs()
 
     def __init__(self, space: Space) -> None:
         self._space = space
 
-    def ask(self, history: History, values: Array, n: int, seeds: Seeds) -> Sequence[Ask]:
-        """See `Optimizer`."""
+    def ask(self, history: History, values: Values, n: int, seeds: Seeds) -> Sequence[Ask]:
         numbers = range(len(history), len(history) + n)
         if not self._space.is_finite and not self._space.forbids:  # every draw is good: all at once
             U = np.array([seeds("random", k).random(len(self._space)) for k in numbers])

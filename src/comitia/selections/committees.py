@@ -10,21 +10,20 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from comitia.arrays import AnyArray, Array, Indices
 from comitia.committees.bootstraps import Bootstraps
-from comitia.committees.tempering import tempered
-from comitia.committees.slots import SlotRules, committee_of
+from comitia.committees.ensemble import of_most
 from comitia.committees.greedy import Greedy, of_least
 from comitia.committees.losses import AverageLoss, CommitteeLoss
 from comitia.committees.pool import by_row, form_for, nobody, pool_of, whole_predictions
-from comitia.committees.ensemble import of_most
+from comitia.committees.slots import SlotRules, committee_of
+from comitia.committees.tempering import tempered
 from comitia.errors import check_int
-from comitia.history import History, Truth
 from comitia.evaluation.scoring import Loss, Scorer
-from comitia.seams import Member
+from comitia.history import History, Truth
+from comitia.seams import Member, Needs, Optimizer
 from comitia.seeds import Seeds
 from comitia.selections.single import Argmin
 
@@ -42,8 +41,6 @@ class GreedyCommittee:
         Keep class probabilities instead of classes; a loss of averages does without being told.
     """
 
-    compares_rows = True
-
     def __init__(
         self,
         greedy: Greedy = Greedy(),  # noqa: B008 - frozen
@@ -53,14 +50,13 @@ class GreedyCommittee:
     ) -> None:
         self._greedy = greedy
         self._loss = loss
-        self.wants_probabilities = wants_probabilities or isinstance(loss, AverageLoss)
+        self.needs = Needs(rows=True, probabilities=wants_probabilities or isinstance(loss, AverageLoss))
 
-    def members(self, history: History, seeds: Seeds) -> Sequence[Member]:
-        """See `Selection`."""
+    def members(self, history: History, optimizer: Optimizer, seeds: Seeds) -> Sequence[Member]:
         form = form_for(history, self._loss)
         pool = None if form is None else pool_of(history, form)
         if form is None or pool is None or not len(pool):
-            return Argmin().members(history, seeds)
+            return Argmin().members(history, optimizer, seeds)
         order = np.argsort(pool.numbers)  # the earlier of equals is the earlier trial
         answers = pool.answers if (np.diff(order) > 0).all() else pool.answers[order]
         rng = seeds("greedy", len(history))
@@ -71,16 +67,15 @@ class GreedyCommittee:
 class SlotCommittee:
     """The committee that ensemble optimisation ends with (T Alg. 4.1)."""
 
-    compares_rows = True
+    needs = Needs(rows=True)
 
     def __init__(self, rules: SlotRules) -> None:
         self._rules = rules
 
-    def members(self, history: History, seeds: Seeds) -> Sequence[Member]:
-        """See `Selection`."""
+    def members(self, history: History, optimizer: Optimizer, seeds: Seeds) -> Sequence[Member]:
         trials = committee_of(history, self._rules).members
         if not trials:
-            return Argmin().members(history, seeds)
+            return Argmin().members(history, optimizer, seeds)
         return weighted(history, *np.unique(trials, return_counts=True))
 
 
@@ -94,7 +89,7 @@ class AgnosticBayes:
         Keep the models that are the best of most bootstraps.
     """
 
-    compares_rows = True
+    needs = Needs(rows=True)
 
     def __init__(self, bootstraps: Bootstraps = Bootstraps(), *, most_members: int | None = None) -> None:  # noqa: B008 - frozen
         if most_members is not None:
@@ -102,11 +97,10 @@ class AgnosticBayes:
         self._bootstraps = bootstraps
         self._most_members = most_members
 
-    def members(self, history: History, seeds: Seeds) -> Sequence[Member]:
-        """See `Selection`."""
+    def members(self, history: History, optimizer: Optimizer, seeds: Seeds) -> Sequence[Member]:
         pool = self._bootstraps.pool(history)
         if not len(pool):
-            return Argmin().members(history, seeds)
+            return Argmin().members(history, optimizer, seeds)
         order = np.argsort(pool.numbers)
         risks = self._bootstraps.risks(pool, list(range(self._bootstraps.count(history))), seeds)[order]
         best = [of_least(column, least=0.0)[0] for column in risks.T]  # the earlier of equals; of whatever scale
@@ -167,9 +161,7 @@ class _Known(BaseEstimator):  # type: ignore[misc]
         return self.predicted
 
 
-def _together(
-    history: History, members: Sequence[Member], truth: Truth
-) -> tuple[Indices, Indices, AnyArray] | None:
+def _together(history: History, members: Sequence[Member], truth: Truth) -> tuple[Indices, Indices, AnyArray] | None:
     """Return rows, their folds and what members say of them together; None where that was not kept."""
     found = [None if member.trial is None else whole_predictions(history, member.trial) for member in members]
     kept = [predictions for predictions in found if predictions is not None]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import ConfigSpace as CS
 import numpy as np
@@ -18,20 +18,21 @@ from comitia.arrays import Array, Mask
 from comitia.errors import SpaceError
 from comitia.space.hyperparameters import Hyperparameter
 
-Compare = Callable[[Any, Any], Any]
+Compare: TypeAlias = Callable[..., Mask]
+"""`compare(numbers, operand)`, of whole columns."""
 
 
 @dataclass(frozen=True)
-class Test:
+class Comparison:
     """A comparison of one hyperparameter with a number, or of two with each other."""
 
     column: int
     compare: Compare
-    operand: Any
+    operand: Array | float = np.nan
     other: int | None = None
 
     def holds(self, numbers: Array, active: Mask) -> Mask:
-        """Return where it holds; never where a hyperparameter that it looks at is inactive."""
+        """Return in which rows it holds; never where a hyperparameter that it compares is inactive."""
         left = numbers[:, self.column]
         holds = active[:, self.column].copy()
         if self.other is None:
@@ -41,23 +42,23 @@ class Test:
 
 @dataclass(frozen=True)
 class Combination:
-    """All (`and`) or any (`or`) of several tests."""
+    """All (`and`) or any (`or`) of several comparisons."""
 
-    parts: tuple[Test | Combination, ...]
+    parts: tuple[Comparison | Combination, ...]
     every: bool
 
     def holds(self, numbers: Array, active: Mask) -> Mask:
-        """Return where it holds."""
+        """Return in which rows it holds."""
         reduce = np.logical_and.reduce if self.every else np.logical_or.reduce
         return np.asarray(reduce([part.holds(numbers, active) for part in self.parts]))
 
 
-Rule = Test | Combination
+Rule = Comparison | Combination
 
 
 def columns_of(rule: Rule) -> set[int]:
     """Return the columns that a rule looks at."""
-    if isinstance(rule, Test):
+    if isinstance(rule, Comparison):
         return {rule.column} if rule.other is None else {rule.column, rule.other}
     return set().union(*(columns_of(part) for part in rule.parts))
 
@@ -88,33 +89,33 @@ _RELATIONS: dict[type, Compare] = {
 }
 
 
-def compile_condition(condition: Any, columns: Sequence[Hyperparameter]) -> Rule:
+def compile_condition(condition: CS.conditions.ConditionLike, columns: Sequence[Hyperparameter]) -> Rule:
     """Translate a ConfigSpace condition, nested ones included."""
-    if isinstance(condition, CS.AndConjunction | CS.OrConjunction):
+    if isinstance(condition, CS.conditions.Conjunction):
         parts = tuple(compile_condition(part, columns) for part in condition.components)
         return Combination(parts, every=isinstance(condition, CS.AndConjunction))
     index = _index(columns, condition.parent.name)
     column = columns[index]
     if isinstance(condition, CS.InCondition):
-        return Test(index, _in, np.array([column.number(value) for value in condition.values]))
-    return Test(index, _CONDITIONS[type(condition)], column.number(condition.value))
+        return Comparison(index, _in, np.array([column.number(value) for value in condition.values]))
+    return Comparison(index, _CONDITIONS[type(condition)], column.number(condition.value))
 
 
-def compile_forbidden(clause: Any, columns: Sequence[Hyperparameter]) -> Rule:
+def compile_forbidden(clause: CS.forbidden.ForbiddenLike, columns: Sequence[Hyperparameter]) -> Rule:
     """Translate a ConfigSpace forbidden clause, relation or conjunction."""
-    if isinstance(clause, CS.ForbiddenAndConjunction | CS.ForbiddenOrConjunction):
+    if isinstance(clause, CS.forbidden.ForbiddenConjunction):
         parts = tuple(compile_forbidden(part, columns) for part in clause.components)
         return Combination(parts, every=isinstance(clause, CS.ForbiddenAndConjunction))
-    if type(clause) in _RELATIONS:
+    if isinstance(clause, CS.forbidden.ForbiddenRelation):
         return _compile_relation(clause, columns)
     index = _index(columns, clause.hyperparameter.name)
     column = columns[index]
     if isinstance(clause, CS.ForbiddenInClause):
-        return Test(index, _in, np.array([column.number(value) for value in clause.values]))
-    return Test(index, _CLAUSES[type(clause)], column.number(clause.value))
+        return Comparison(index, _in, np.array([column.number(value) for value in clause.values]))
+    return Comparison(index, _CLAUSES[type(clause)], column.number(clause.value))  # type: ignore[attr-defined]
 
 
-def _compile_relation(clause: Any, columns: Sequence[Hyperparameter]) -> Rule:
+def _compile_relation(clause: CS.forbidden.ForbiddenRelation, columns: Sequence[Hyperparameter]) -> Rule:
     """Translate a relation between two hyperparameters; choices are compared by value, not by index."""
     from comitia.space.hyperparameters import Choice
 
@@ -122,19 +123,19 @@ def _compile_relation(clause: Any, columns: Sequence[Hyperparameter]) -> Rule:
     compare = _RELATIONS[type(clause)]
     a, b = columns[left], columns[right]
     if not isinstance(a, Choice) and not isinstance(b, Choice):
-        return Test(left, compare, None, other=right)
+        return Comparison(left, compare, other=right)
     if not isinstance(a, Choice) or not isinstance(b, Choice):
         raise SpaceError(
             f"A forbidden relation must compare two numbers or two choices. Got {a.name!r} and {b.name!r} instead. "
             "Write it as forbidden clauses."
         )
     pairs = [
-        Combination((Test(left, operator.eq, float(i)), Test(right, operator.eq, float(j))), every=True)
+        Combination((Comparison(left, operator.eq, float(i)), Comparison(right, operator.eq, float(j))), every=True)
         for i, p in enumerate(a.options)
         for j, q in enumerate(b.options)
         if compare(p, q)
     ]
-    never = Test(left, operator.eq, np.nan)
+    never = Comparison(left, operator.eq, np.nan)
     return Combination((never, *pairs), every=False)
 
 
@@ -145,21 +146,21 @@ def _index(columns: Sequence[Hyperparameter], name: str) -> int:
 def in_order_of_dependence(n: int, rules: dict[int, Rule]) -> list[int]:
     """Sort columns so that parents come before children; raise on a cycle."""
     order: list[int] = []
-    left = set(range(n))
-    while left:
-        ready = [i for i in sorted(left) if i not in rules or not (columns_of(rules[i]) & left)]
+    waiting = set(range(n))
+    while waiting:
+        ready = [i for i in sorted(waiting) if i not in rules or not (columns_of(rules[i]) & waiting)]
         if not ready:
             raise SpaceError(
                 "The conditions of a space must not form a cycle. Got a cycle among hyperparameters "
-                f"number {sorted(left)}. Remove one of their conditions."
+                f"number {sorted(waiting)}. Remove one of their conditions."
             )
         order += ready
-        left -= set(ready)
+        waiting -= set(ready)
     return order
 
 
 def activity(numbers: Array, order: Sequence[int], rules: dict[int, Rule]) -> Mask:
-    """Return which hyperparameters are active in each row.  # (n, d)."""
+    """Return which hyperparameters are active in each row, an (n, d) array."""
     active = np.ones(numbers.shape, dtype=bool)
     for index in order:
         if index in rules:
@@ -168,7 +169,9 @@ def activity(numbers: Array, order: Sequence[int], rules: dict[int, Rule]) -> Ma
 
 
 class Branches:
-    """Labels rows by their branch: rows are comparable if and only if their labels are equal (C eq. 8).
+    """Label rows by their branch: rows are comparable if and only if their labels are equal.
+
+    (Lévesque et al. 2017, eq. 8.)
 
     A branch is the values of all active categorical parents, and which children are active where a parent is
     compared by range. Labels are a fixed function of the row, so those of two calls can be compared.
@@ -191,7 +194,7 @@ class Branches:
             self._factors = np.random.default_rng(0).integers(2**63, size=len(radices), dtype=np.uint64) | np.uint64(1)
 
     def __call__(self, numbers: Array, active: Mask) -> NDArray[np.int64]:
-        """Return one label a row."""
+        """Return one label per row."""
         digits = np.concatenate(
             [
                 np.where(active[:, self._parents], numbers[:, self._parents] + 1, 0),

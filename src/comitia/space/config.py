@@ -6,14 +6,17 @@ ConfigSpace's own `Configuration` is hashable *and* mutable, so comitia does not
 from __future__ import annotations
 
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
+
+Value: TypeAlias = Any
+"""A value of a hyperparameter: a number, a string, or any object that a user put into a list of choices."""
 
 
-class Config(Mapping[str, Any]):
+class Config(Mapping[str, Value]):
     """An assignment of values to the active hyperparameters, in the space's order.
 
     Equal assignments are equal and have equal hashes, so a `Config` can be a dictionary key. Types count between two
-    configurations (1, 1.0 and True are different values to a learner), not in a comparison with a plain dictionary.
+    configurations (1, 1.0 and True are different values to a learner), but not in a comparison with a plain dictionary.
 
     Examples
     --------
@@ -24,14 +27,14 @@ class Config(Mapping[str, Any]):
     """
 
     __slots__ = ("_hash", "_values")
-    _values: dict[str, Any]
+    _values: dict[str, Value]
     _hash: int | None
 
-    def __init__(self, values: Mapping[str, Any]) -> None:
+    def __init__(self, values: Mapping[str, Value]) -> None:
         object.__setattr__(self, "_values", dict(values))
         object.__setattr__(self, "_hash", None)
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> Value:
         return self._values[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -40,20 +43,20 @@ class Config(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._values)
 
-    # a dictionary's own views: Mapping's look every value up by itself
+    # the views of the dictionary: those of Mapping look up every value one by one
     def keys(self) -> KeysView[str]:
         """Return the names."""
         return self._values.keys()
 
-    def values(self) -> ValuesView[Any]:
+    def values(self) -> ValuesView[Value]:
         """Return the values."""
         return self._values.values()
 
-    def items(self) -> ItemsView[str, Any]:
+    def items(self) -> ItemsView[str, Value]:
         """Return pairs of names and values."""
         return self._values.items()
 
-    def _key(self) -> frozenset[tuple[str, type, Any]]:
+    def _key(self) -> frozenset[tuple[str, type, Value]]:
         """Return what tells configurations apart: to a learner 1, 1.0 and True are not the same."""
         items = [(name, type(value), value) for name, value in self._values.items()]
         try:
@@ -74,7 +77,7 @@ class Config(Mapping[str, Any]):
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError("A Config cannot be changed. Make a new one: Config({**config, name: value}).")
 
-    def __reduce__(self) -> tuple[type[Config], tuple[dict[str, Any]]]:
+    def __reduce__(self) -> tuple[type[Config], tuple[dict[str, Value]]]:
         return Config, (self._values,)
 
     def __repr__(self) -> str:

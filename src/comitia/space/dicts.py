@@ -6,16 +6,44 @@ import json
 import re
 from ast import literal_eval
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Protocol, runtime_checkable
 
 import ConfigSpace as CS
 import numpy as np
 
+from comitia.arrays import Array, Json
 from comitia.errors import SpaceError
+from comitia.space.config import Value
+from comitia.space.hyperparameters import Definition
 
 
-def configspace_from_dict(distributions: Mapping[str, Any]) -> CS.ConfigurationSpace:
+@runtime_checkable
+class Unfrozen(Protocol):
+    """A SciPy distribution without its arguments, such as `scipy.stats.uniform`."""
+
+    name: str
+
+    def ppf(self, q: Array) -> Array:
+        """Return quantiles."""
+
+
+@runtime_checkable
+class Distribution(Protocol):
+    """A SciPy distribution with its arguments, such as `scipy.stats.uniform(0, 1)`."""
+
+    dist: Unfrozen
+    args: tuple[float, ...]
+    kwds: dict[str, float]
+
+    def ppf(self, q: Array) -> Array:
+        """Return quantiles."""
+
+    def support(self) -> tuple[float, float]:
+        """Return the ends of the range."""
+
+
+def configspace_from_dict(distributions: Mapping[str, Value]) -> CS.ConfigurationSpace:
     """Turn `{"C": loguniform(1e-3, 1e3), "kernel": ["rbf", "linear"]}` into a `ConfigurationSpace`.
 
     `uniform`, `loguniform` and `randint` become reals and integers; any other continuous distribution is encoded by
@@ -29,17 +57,17 @@ def configspace_from_dict(distributions: Mapping[str, Any]) -> CS.ConfigurationS
     return space
 
 
-def _hyperparameter(name: str, values: Any) -> CS.hyperparameters.Hyperparameter[Any, Any]:
-    if hasattr(values, "ppf") and not hasattr(values, "dist"):
+def _hyperparameter(name: str, values: Value) -> Definition:
+    if isinstance(values, Unfrozen):
         raise SpaceError(
             f"The distribution of {name!r} must have its arguments. Got {values.name!r} without any. "
             f"Call it, for example {values.name}(0, 1)."
         )
-    if hasattr(values, "ppf") and hasattr(values, "dist"):
+    if isinstance(values, Distribution):
         return _from_distribution(name, values)
     if isinstance(values, np.ndarray):
         values = values.tolist()
-    if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__iter__"):
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
         raise SpaceError(
             f"The values of {name!r} must be a list or a SciPy distribution. Got {values!r} instead. "
             f"For a single value write [{values!r}]."
@@ -50,7 +78,7 @@ def _hyperparameter(name: str, values: Any) -> CS.hyperparameters.Hyperparameter
     return _from_list(name, options)
 
 
-def _from_list(name: str, options: list[Any]) -> CS.hyperparameters.Hyperparameter[Any, Any]:
+def _from_list(name: str, options: list[Value]) -> Definition:
     if any(isinstance(option, float) and option != option for option in options):
         raise SpaceError(f"The values of {name!r} must not be NaN. Got one. Use None for a missing value.")
     if all(isinstance(option, str | int | float) for option in options):
@@ -67,7 +95,7 @@ def _from_list(name: str, options: list[Any]) -> CS.hyperparameters.Hyperparamet
     return CS.CategoricalHyperparameter(name, labels, meta={"labels": True, "objects": options})
 
 
-def _is_literal(option: Any) -> bool:
+def _is_literal(option: Value) -> bool:
     """Tell whether a value can be read back from its representation: None, tuples and such."""
     try:
         return bool(literal_eval(repr(option)) == option)
@@ -75,7 +103,9 @@ def _is_literal(option: Any) -> bool:
         return False
 
 
-def _from_distribution(name: str, frozen: Any) -> CS.hyperparameters.Hyperparameter[Any, Any]:
+def _from_distribution(name: str, frozen: Distribution) -> Definition:
+    from scipy import stats
+
     kind = frozen.dist.name
     lower, upper = frozen.support()
     middle = frozen.ppf(np.array([0.25, 0.75]))
@@ -86,7 +116,7 @@ def _from_distribution(name: str, frozen: Any) -> CS.hyperparameters.Hyperparame
         )
     if kind == "randint":
         return _integer(name, int(lower), int(upper))
-    if hasattr(frozen.dist, "pmf"):
+    if isinstance(frozen.dist, stats.rv_discrete):
         raise SpaceError(
             f"The discrete distribution of {name!r} must be 'randint'. Got {kind!r} instead. "
             "Write its values as a list."
@@ -105,13 +135,13 @@ def _from_distribution(name: str, frozen: Any) -> CS.hyperparameters.Hyperparame
     return CS.UniformFloatHyperparameter(name, 0.0, 1.0, meta={"scipy": recipe})
 
 
-def _integer(name: str, lower: int, upper: int) -> CS.hyperparameters.Hyperparameter[Any, Any]:
+def _integer(name: str, lower: int, upper: int) -> Definition:
     if lower == upper:
         return CS.CategoricalHyperparameter(name, [lower])
     return CS.UniformIntegerHyperparameter(name, lower, upper)
 
 
-def json_dict(space: CS.ConfigurationSpace) -> dict[str, Any]:
+def json_dict(space: CS.ConfigurationSpace) -> Json:
     """Return ConfigSpace's own JSON dictionary, without what cannot be written or changes between versions."""
     serialised = space.to_serialized_dict()
     serialised.pop("python_module_version", None)
@@ -119,7 +149,7 @@ def json_dict(space: CS.ConfigurationSpace) -> dict[str, Any]:
         meta = hyperparameter.get("meta")
         if meta and "objects" in meta:
             hyperparameter["meta"] = {key: value for key, value in meta.items() if key != "objects"}
-    plain: dict[str, Any] = json.loads(json.dumps(serialised, default=repr))
+    plain: Json = json.loads(json.dumps(serialised, default=repr))
     return plain
 
 
@@ -139,8 +169,8 @@ def configspace_from_json(text: str) -> CS.ConfigurationSpace:
         ) from error
 
 
-def _tuples(value: Any, top: bool = False) -> Any:
-    """Turn the lists that JSON makes of tuples back, but for the outermost."""
+def _tuples(value: Value, top: bool = False) -> Value:
+    """Turn lists, which is what JSON makes of tuples, back into tuples; `top` keeps the outermost a list."""
     if not isinstance(value, list):
         return value
     inner = [_tuples(item) for item in value]

@@ -11,21 +11,31 @@ Reals carry ten significant digits: then `decode(encode(config)) == config` hold
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import ConfigSpace as CS
 import numpy as np
 
-from comitia.arrays import Array
+from comitia.arrays import Array, Json
 from comitia.errors import SpaceError
+from comitia.space.config import Value
+
+Definition: TypeAlias = CS.hyperparameters.Hyperparameter[Any, Any]
+"""A hyperparameter as ConfigSpace has it."""
+Shaped: TypeAlias = (
+    CS.BetaFloatHyperparameter
+    | CS.BetaIntegerHyperparameter
+    | CS.NormalFloatHyperparameter
+    | CS.NormalIntegerHyperparameter
+)
 
 SIGNIFICANT_DIGITS = 10
 TAIL = 1e-9
-"""What is cut off the ends of a distribution, which are infinite for most."""
+"""The probability that is cut off at either end of a distribution: most have infinite ends."""
 STEP = 0.1
-"""Step of a real towards a neighbour, in the encoded range; T §5.3.2 has a fixed step and names no size."""
+"""Step of a real towards a neighbour, in the encoded range; Lévesque 2018, §5.3.2, names no size for it."""
 
 
 class Frozen(Protocol):
@@ -62,17 +72,17 @@ class Hyperparameter(Protocol):
     def numbers(self, x: Array) -> Array:
         """Return what conditions compare: the value of a number, the index of a choice."""
 
-    def number(self, value: Any) -> float:
+    def number(self, value: Value) -> float:
         """Return the number that conditions compare for one value; NaN where it has none."""
 
-    def values(self, x: Array) -> list[Any]:
+    def values(self, x: Array) -> list[Value]:
         """Return the values at coordinates."""
 
-    def coordinate(self, value: Any) -> float:
+    def coordinate(self, value: Value) -> float:
         """Return the coordinate of a value; raise `SpaceError` if it is outside."""
 
     def neighbours(self, x: Array, step: float) -> list[Array]:
-        """Return arrays shaped like `x`: one step each; NaN where there is no such neighbour."""
+        """Return arrays of the shape of `x`, one per kind of step; NaN where there is no such neighbour."""
 
     def grid(self, levels: int) -> Array:
         """Return up to `levels` coordinates that cover the range, all of them if there are fewer."""
@@ -94,18 +104,14 @@ class Real:
     is_categorical: bool = False
 
     def warp(self, u: Array) -> Array:
-        """See `Hyperparameter`."""
         return u if self.shape is None else np.clip(self.shape.ppf(u), 0.0, 1.0)
 
     def snap(self, x: Array) -> Array:
-        """See `Hyperparameter`."""
         return np.clip(x, 0.0, 1.0)
 
     def numbers(self, x: Array) -> Array:
-        """See `Hyperparameter`."""
         x = np.clip(x, 0.0, 1.0)
         if self.quantiles is not None:
-            # the tails' ends are infinite for most distributions
             return _significant(np.asarray(self.quantiles.ppf(np.clip(x, TAIL, 1 - TAIL)), dtype=np.float64))
         if self.log:
             low, high = math.log(self.lower), math.log(self.upper)
@@ -114,16 +120,13 @@ class Real:
             values = self.lower + x * (self.upper - self.lower)
         return np.clip(_significant(values), self.lower, self.upper)
 
-    def number(self, value: Any) -> float:
-        """See `Hyperparameter`."""
+    def number(self, value: Value) -> float:
         return float(value)
 
-    def values(self, x: Array) -> list[Any]:
-        """See `Hyperparameter`."""
+    def values(self, x: Array) -> list[Value]:
         return [_rounded(value, self.lower, self.upper) for value in self.numbers(x).tolist()]
 
-    def coordinate(self, value: Any) -> float:
-        """See `Hyperparameter`."""
+    def coordinate(self, value: Value) -> float:
         try:
             number = float(value)
         except (TypeError, ValueError):
@@ -141,17 +144,16 @@ class Real:
         return (number - self.lower) / (self.upper - self.lower)
 
     def neighbours(self, x: Array, step: float) -> list[Array]:
-        """See `Hyperparameter`. A step that would leave the range stops at its end."""
+        """Take a step either way; one that would leave the range stops at its end."""
         moved = [np.clip(x + direction * step, 0.0, 1.0) for direction in (-1, 1)]
         return [np.where(y == x, np.nan, y) for y in moved]
 
     def grid(self, levels: int) -> Array:
-        """See `Hyperparameter`."""
         return np.linspace(0.0, 1.0, levels) if levels > 1 else np.array([0.5])
 
 
 class Reals:
-    """Many reals at once, each as `Real` by itself: most of the work on a few rows is calling numpy."""
+    """Many reals at once: with a few rows, calls of numpy take most of the time of `Real.values`."""
 
     def __init__(self, columns: Sequence[Real]) -> None:
         self._lower = np.array([column.lower for column in columns])
@@ -162,7 +164,7 @@ class Reals:
         self._span = np.array([high - low for low, high in ends])
 
     def values(self, X: Array) -> list[list[float]]:
-        """Return the values at coordinates, a list for each row.  # (n, d)."""
+        """Return the values at coordinates, one list per row."""
         values = self._low + np.clip(X, 0.0, 1.0) * self._span
         np.exp(values, out=values, where=self._is_log)
         values = np.clip(_significant(values), self._lower, self._upper)
@@ -183,18 +185,15 @@ class Integer:
 
     @property
     def size(self) -> float:
-        """See `Hyperparameter`."""
         return self.upper - self.lower + 1
 
     def warp(self, u: Array) -> Array:
-        """See `Hyperparameter`."""
         return u if self.shape is None else np.clip(self.shape.ppf(u), 0.0, 1.0)
 
     def _log_edges(self) -> tuple[float, float]:
         return math.log(self.lower - 0.5), math.log(self.upper + 0.5)
 
     def numbers(self, x: Array) -> Array:
-        """See `Hyperparameter`."""
         x = np.clip(x, 0.0, 1.0)
         if self.log:
             low, high = self._log_edges()
@@ -210,19 +209,15 @@ class Integer:
         return np.asarray((numbers - self.lower + 0.5) / self.size)
 
     def snap(self, x: Array) -> Array:
-        """See `Hyperparameter`."""
         return self._coordinates(self.numbers(x))
 
-    def number(self, value: Any) -> float:
-        """See `Hyperparameter`."""
+    def number(self, value: Value) -> float:
         return float(value)
 
-    def values(self, x: Array) -> list[Any]:
-        """See `Hyperparameter`."""
+    def values(self, x: Array) -> list[Value]:
         return [int(value) for value in self.numbers(x).tolist()]
 
-    def coordinate(self, value: Any) -> float:
-        """See `Hyperparameter`."""
+    def coordinate(self, value: Value) -> float:
         try:
             is_whole = float(value) == int(value)
         except (TypeError, ValueError, OverflowError):
@@ -232,7 +227,7 @@ class Integer:
         return float(self._coordinates(np.asarray(float(value))))
 
     def neighbours(self, x: Array, step: float) -> list[Array]:
-        """See `Hyperparameter`: plus and minus one, whatever the step of reals."""
+        """Return the integers before and after, whatever the step of reals."""
         numbers = self.numbers(x)
         found = []
         for direction in (-1, 1):
@@ -242,7 +237,6 @@ class Integer:
         return found
 
     def grid(self, levels: int) -> Array:
-        """See `Hyperparameter`."""
         if self.size <= levels:
             return self._coordinates(np.arange(self.lower, self.upper + 1, dtype=np.float64))
         return np.unique(self.snap(np.linspace(0.0, 1.0, levels) if levels > 1 else np.array([0.5])))
@@ -253,22 +247,19 @@ class Choice:
     """A categorical (no order), an ordinal (ordered) or a constant (one value)."""
 
     name: str
-    options: tuple[Any, ...]
+    options: tuple[Value, ...]
     ordered: bool = False
     weights: tuple[float, ...] | None = None
 
     @property
     def is_categorical(self) -> bool:
-        """See `Hyperparameter`."""
         return not self.ordered
 
     @property
     def size(self) -> float:
-        """See `Hyperparameter`."""
         return len(self.options)
 
     def warp(self, u: Array) -> Array:
-        """See `Hyperparameter`."""
         if self.weights is None:
             return u
         ends = np.cumsum(self.weights) / np.sum(self.weights)
@@ -276,31 +267,26 @@ class Choice:
         return np.asarray((index + 0.5) / len(self.options))
 
     def numbers(self, x: Array) -> Array:
-        """See `Hyperparameter`."""
         k = len(self.options)
         return np.clip(np.floor(x * k), 0, k - 1)
 
     def snap(self, x: Array) -> Array:
-        """See `Hyperparameter`."""
         return np.asarray((self.numbers(x) + 0.5) / len(self.options))
 
-    def number(self, value: Any) -> float:
-        """See `Hyperparameter`."""
+    def number(self, value: Value) -> float:
         return float(self.options.index(value)) if value in self.options else math.nan
 
-    def values(self, x: Array) -> list[Any]:
-        """See `Hyperparameter`."""
+    def values(self, x: Array) -> list[Value]:
         return [self.options[index] for index in self.numbers(x).astype(int).tolist()]
 
-    def coordinate(self, value: Any) -> float:
-        """See `Hyperparameter`."""
+    def coordinate(self, value: Value) -> float:
         exact = [i for i, option in enumerate(self.options) if type(option) is type(value) and _same(option, value)]
         for index in [*exact, *(i for i, option in enumerate(self.options) if _same(option, value))]:
             return (index + 0.5) / len(self.options)
         raise _outside(self.name, "one of " + ", ".join(map(repr, self.options)), value)
 
     def neighbours(self, x: Array, step: float) -> list[Array]:
-        """See `Hyperparameter`: every other value, or for an ordinal the values before and after."""
+        """Return every other value, or for an ordinal the values before and after."""
         k = len(self.options)
         index = self.numbers(x)
         moves = (-1, 1) if self.ordered else range(1, k)
@@ -312,7 +298,7 @@ class Choice:
         return found
 
     def grid(self, levels: int) -> Array:
-        """See `Hyperparameter`: a choice is never thinned out."""
+        """Return all coordinates: a choice is never thinned out."""
         k = len(self.options)
         return np.asarray((np.arange(k) + 0.5) / k)
 
@@ -330,7 +316,7 @@ def _rounded(value: float, lower: float, upper: float) -> float:
     return min(max(float(f"{value:.{SIGNIFICANT_DIGITS}g}"), lower), upper)
 
 
-def _same(option: Any, value: Any) -> bool:
+def _same(option: Value, value: Value) -> bool:
     """Compare by identity, then by value; `True` and `1` are different choices."""
     if option is value:
         return True
@@ -346,7 +332,7 @@ def _outside(name: str, expected: str, got: object) -> SpaceError:
     return SpaceError(f"The hyperparameter {name!r} must be {expected}. Got {got!r} instead.")
 
 
-def compile_hyperparameter(hyperparameter: CS.hyperparameters.Hyperparameter[Any, Any]) -> Hyperparameter:
+def compile_hyperparameter(hyperparameter: Definition) -> Hyperparameter:
     """Translate a ConfigSpace hyperparameter."""
     name = hyperparameter.name
     meta = dict(hyperparameter.meta or {})
@@ -377,7 +363,7 @@ def compile_hyperparameter(hyperparameter: CS.hyperparameters.Hyperparameter[Any
     )
 
 
-def _options(meta: dict[Any, Any], choices: Sequence[Any]) -> tuple[Any, ...]:
+def _options(meta: Mapping[Hashable, Value], choices: Sequence[Value]) -> tuple[Value, ...]:
     """Return the values behind the labels that `from_dict` writes for what JSON cannot hold."""
     from ast import literal_eval
 
@@ -393,7 +379,7 @@ def _options(meta: dict[Any, Any], choices: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(choices)
 
 
-def _shape(h: Any) -> Frozen:
+def _shape(h: Shaped) -> Frozen:
     """Return the distribution of the coordinate of ConfigSpace's normal and beta hyperparameters."""
     from scipy import stats
 
@@ -406,7 +392,7 @@ def _shape(h: Any) -> Frozen:
     return truncated
 
 
-def _quantile(name: str, recipe: dict[str, Any]) -> Hyperparameter:
+def _quantile(name: str, recipe: Json) -> Hyperparameter:
     """Rebuild a SciPy distribution from its name and arguments."""
     from scipy import stats
 

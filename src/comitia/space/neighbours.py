@@ -1,4 +1,4 @@
-"""One-exchange neighbours: what local search looks at around a configuration (T eq. 5.7-5.8)."""
+"""One-exchange neighbours: what local search looks at around a configuration (Lévesque 2018, eq. 5.7-5.8)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """`Space`: a ConfigSpace `ConfigurationSpace` compiled to arrays.
 
 A configuration is a row of [0, 1]^d, inactive hyperparameters included (their coordinates are whatever was sampled,
-so that the "no imputation" ablation is possible), or a `Config`, which holds the active ones alone.
+so that the "no imputation" ablation is possible), or a `Config`, which holds the active ones only.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import ConfigSpace as CS
 import numpy as np
@@ -26,14 +26,14 @@ from comitia.space.conditions import (
     compile_forbidden,
     in_order_of_dependence,
 )
-from comitia.space.config import Config
+from comitia.space.config import Config, Value
 from comitia.space.dicts import configspace_from_dict, configspace_from_json, json_dict
 from comitia.space.hyperparameters import STEP, Real, Reals, compile_hyperparameter
 from comitia.space.neighbours import one_exchange
 
 MOST_GRID_POINTS = 1_000_000
 SAMPLING_ROUNDS = 200
-"""Rounds of rejection before forbidden clauses are said to leave nothing."""
+"""Rounds of rejection after which forbidden clauses are taken to leave nothing."""
 
 
 class Space:
@@ -56,7 +56,7 @@ class Space:
     Config(C=6.63391838, kernel='rbf')
     """
 
-    def __init__(self, definition: CS.ConfigurationSpace | Mapping[str, Any] | Space) -> None:
+    def __init__(self, definition: CS.ConfigurationSpace | Mapping[str, Value] | Space) -> None:
         if isinstance(definition, Space):
             definition = definition.configspace
         if not isinstance(definition, CS.ConfigurationSpace):
@@ -79,7 +79,7 @@ class Space:
         rules = [*self._rules.values(), *self._forbidden]
         reals = [column for column in self.columns if isinstance(column, Real) and column.quantiles is None]
         self._reals = Reals(reals) if len(reals) == len(self.columns) and not self._rules else None
-        self._looked_at = sorted(set().union(*map(columns_of, rules)))  # the columns that some rule compares
+        self._looked_at = sorted(set().union(*map(columns_of, rules)))  # the columns that rules compare
 
     # ---- what it is -------------------------------------------------------------------------------------------
 
@@ -97,11 +97,6 @@ class Space:
         return f"Space({', '.join(self.names)})"
 
     @property
-    def has_conditions(self) -> bool:
-        """Whether some hyperparameter is not always active."""
-        return bool(self._rules)
-
-    @property
     def forbids(self) -> bool:
         """Whether there are forbidden clauses."""
         return bool(self._forbidden)
@@ -113,7 +108,7 @@ class Space:
 
     @property
     def is_categorical(self) -> Mask:
-        """Which columns have values without an order.  # (d,)."""
+        """Which columns have values without an order."""
         return np.array([column.is_categorical for column in self.columns])
 
     def to_json(self) -> str:
@@ -128,17 +123,17 @@ class Space:
     # ---- values and coordinates -------------------------------------------------------------------------------
 
     def from_uniform(self, U: ArrayLike) -> Array:
-        """Turn uniform points of [0, 1]^d into configurations that follow the space's distributions.  # (n, d)."""
+        """Turn uniform points of [0, 1]^d into configurations that follow the space's distributions."""
         U = self._rows(U)
         return np.column_stack([c.snap(c.warp(U[:, j])) for j, c in enumerate(self.columns)])
 
     def snap(self, X: ArrayLike) -> Array:
-        """Move every coordinate to that of the nearest valid value.  # (n, d)."""
+        """Move every coordinate to that of the nearest valid value."""
         X = self._rows(X)
         return np.column_stack([column.snap(X[:, j]) for j, column in enumerate(self.columns)])
 
     def _numbers(self, X: Array) -> Array:
-        """Return what rules compare; zeros in columns that none looks at."""
+        """Return what rules compare; zeros in columns that no rule compares."""
         numbers = np.zeros(X.shape)
         for j in self._looked_at:
             numbers[:, j] = self.columns[j].numbers(X[:, j])
@@ -150,22 +145,22 @@ class Space:
         if self._reals is not None:
             return [Config(dict(zip(self.names, row, strict=True))) for row in self._reals.values(X)]
         active = self.active(X)
-        values: list[list[Any]] = []
+        values: list[list[Value]] = []
         for j, column in enumerate(self.columns):
             if active[:, j].all():
                 values.append(column.values(X[:, j]))
             else:  # decode only what is active: formatting reals is the costly part
-                some = np.empty(len(X), dtype=object)
+                mixed = np.empty(len(X), dtype=object)
                 decoded = column.values(X[active[:, j], j])
-                some[active[:, j]] = np.fromiter(decoded, dtype=object, count=len(decoded))
-                values.append(some.tolist())
+                mixed[active[:, j]] = np.fromiter(decoded, dtype=object, count=len(decoded))
+                values.append(mixed.tolist())
         return [
             Config({name: v for name, v, is_on in zip(self.names, row, on, strict=True) if is_on})
             for row, on in zip(zip(*values, strict=True), active.tolist(), strict=True)
         ]
 
-    def encode(self, configs: Iterable[Mapping[str, Any]]) -> Array:
-        """Return the row of each configuration; inactive hyperparameters are in the middle.  # (n, d).
+    def encode(self, configs: Iterable[Mapping[str, Value]]) -> Array:
+        """Return the row of each configuration; inactive hyperparameters are in the middle.
 
         Raises
         ------
@@ -185,7 +180,7 @@ class Space:
         self._check_given(X, configs)
         return X
 
-    def _check_given(self, X: Array, configs: list[Mapping[str, Any]]) -> None:
+    def _check_given(self, X: Array, configs: list[Mapping[str, Value]]) -> None:
         """Refuse configurations that lack an active hyperparameter, have an inactive one, or are forbidden."""
         for config, active in zip(configs, self.active(X), strict=True):
             expected = {name for name, is_on in zip(self.names, active, strict=True) if is_on}
@@ -206,14 +201,14 @@ class Space:
     # ---- structure --------------------------------------------------------------------------------------------
 
     def active(self, X: ArrayLike) -> Mask:
-        """Return which hyperparameters are active in each row.  # (n, d)."""
+        """Return which hyperparameters are active in each row, an (n, d) array."""
         X = self._rows(X)
         if not self._rules:
             return np.ones(X.shape, dtype=bool)
         return activity(self._numbers(X), self._order, self._rules)
 
     def is_allowed(self, X: ArrayLike) -> Mask:
-        """Return which rows no forbidden clause excludes.  # (n,)."""
+        """Return which rows no forbidden clause excludes."""
         X = self._rows(X)
         allowed = np.ones(len(X), dtype=bool)
         if self._forbidden:
@@ -224,9 +219,9 @@ class Space:
         return allowed
 
     def impute(self, X: ArrayLike, *, to: Literal["middle", "default"] = "middle") -> Array:
-        """Set inactive hyperparameters to the middle of their range or to their default (C §III-A).  # (n, d).
+        """Set inactive hyperparameters to the middle of their range or to their default (Lévesque et al. 2017, §III-A).
 
-        The "no imputation" ablation is not to call it.
+        The "no imputation" ablation does not call it.
         """
         X = self._rows(X)
         filler = np.full(len(self.columns), 0.5) if to == "middle" else self.defaults
@@ -234,7 +229,7 @@ class Space:
 
     @cached_property
     def defaults(self) -> Array:
-        """Coordinates of every hyperparameter's default, active or not.  # (d,)."""
+        """Coordinates of every hyperparameter's default, active or not."""
         found = []
         for column, hyperparameter in zip(self.columns, self.configspace.values(), strict=True):
             default = hyperparameter.default_value
@@ -254,7 +249,7 @@ class Space:
         return self.decode(self.defaults[None])[0]
 
     def branches(self, X: ArrayLike) -> NDArray[np.int64]:
-        """Return a label for each row: equal labels if and only if the rows are comparable.  # (n,)."""
+        """Return one label per row: equal labels if and only if the rows are comparable."""
         X = self._rows(X)
         if not self._rules:
             return np.zeros(len(X), dtype=np.int64)
@@ -262,7 +257,7 @@ class Space:
         return self._branches(numbers, activity(numbers, self._order, self._rules))
 
     def neighbours(self, X: ArrayLike, *, step: float = STEP) -> tuple[Array, Indices]:
-        """Return the allowed one-exchange neighbours of each row and the row each belongs to (T eq. 5.8)."""
+        """Return the allowed one-exchange neighbours of all rows, and the row of each (Lévesque 2018, eq. 5.8)."""
         X = self._rows(X)
         found, origin = one_exchange(X, self.active(X), self.columns, step)
         allowed = self.is_allowed(found)
@@ -271,7 +266,7 @@ class Space:
     # ---- points -----------------------------------------------------------------------------------------------
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
-        """Draw `n` configurations that are not forbidden.  # (n, d)."""
+        """Draw `n` configurations that are not forbidden."""
         X = self.from_uniform(rng.random((n, len(self.columns))))
         if not self._forbidden:
             return X
@@ -287,7 +282,7 @@ class Space:
         )
 
     def grid(self, levels: int = 10, *, most: int = MOST_GRID_POINTS) -> Array:
-        """Return every allowed combination of up to `levels` values for each *active* hyperparameter.  # (n, d).
+        """Return every allowed combination of up to `levels` values for each *active* hyperparameter.
 
         Choices are never thinned out. Inactive coordinates are in the middle, so no configuration appears twice.
         """
@@ -308,7 +303,7 @@ class Space:
 
     @cached_property
     def all(self) -> Array | None:
-        """Every configuration of a small finite space; None where there are too many to list.  # (n, d)."""
+        """Every configuration of a small finite space; None where there are too many to list."""
         if not self.is_finite:
             return None
         try:

@@ -1,42 +1,37 @@
-"""`Study`: history, method and store; with `loop.py` the only module that knows every seam.
+"""`Study`: history, method and record; with `loop.py` the only module that knows every seam.
 
-One call of `ask` is one record in the store, however many points it gave, so a crash cannot cut a batch in two. A trial
-without a result is submitted again under its own number, hence with its own splits, when the study is opened again; so
-results of a generation may be recorded together, as long as little work is at risk.
+One call of `ask` is one record in the store, however many points it gave, so a crash cannot cut a batch in two.
 """
 
 from __future__ import annotations
 
-import json
 import logging
 import math
-import platform
 import sys
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
-from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from comitia.errors import ChoiceError, ExhaustedError, SpaceError, StoreError, StoreMismatch, TellError
-from comitia.evaluation.table import failed, metrics_of
-from comitia.history import History, Observation, Predictions, Trial, Truth
-from comitia.learners import get_space
-from comitia.methods.registry import METHODS, Method, get_method
-from comitia.seams import Ask, Evaluator, Member, Store
-from comitia.seeds import Seeds, fresh_seed
+from comitia.errors import ChoiceError, ExhaustedError, SpaceError, StoreError, StoreMismatch, TellError, check_int
+from comitia.execution.crew import make_crew
+from comitia.history import Observation, Trial
+from comitia.learners.registry import SpaceLike, make_space
+from comitia.methods import Method, get_method
+from comitia.seams import Ask, Evaluator, Judging, Member, Store
+from comitia.seeds import Seeds
 from comitia.selections.single import nothing_found
 from comitia.space import Config, Space
 from comitia.study.budget import Budget
 from comitia.study.interrupts import held_back, watched
-from comitia.study.loop import Result, Run, Task, make_executor
+from comitia.study.loop import Evaluate, Run
+from comitia.study.record import Result, StudyRecord
 from comitia.study.store import MemoryStore, make_store
 
 if TYPE_CHECKING:
@@ -44,8 +39,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("comitia")
 Callback = Callable[["Study", Observation], object]
-MOST_SECONDS_AT_RISK = 0.25
-"""A generation's results are recorded with the next one's asks, or when more than so many seconds went into them."""
 
 
 class Study:
@@ -56,7 +49,7 @@ class Study:
     space : Space, ConfigSpace.ConfigurationSpace, dict or str
         What to search; a string names a ready-made space. May be left out when `storage` holds a study.
     method : str or Method
-        A row of the registry, see `comitia.methods.registry`. If not given: what the storage was begun with, else "rs".
+        A method, or its name in `comitia.METHODS`. If not given: what the storage was begun with, else "rs".
     seed : int, optional
         The same seed and data give the same study. Drawn and recorded if not given.
     storage : str, Path or Store, optional
@@ -75,80 +68,25 @@ class Study:
 
     def __init__(
         self,
-        space: Any = None,
+        space: SpaceLike | None = None,
         method: str | Method | None = None,
         *,
         seed: int | None = None,
         storage: str | Path | Store | None = None,
     ) -> None:
         wanted = None if method is None else get_method(method)
-        given = None if space is None else _make_space(space)
+        given = None if space is None else make_space(space)
         if seed is not None:
             Seeds(seed)  # refuses what is not a seed before a file is made
-        self.store: Store = make_store(storage)
-        header = self._header(given, wanted, seed)
-        self.method = wanted or get_method(header["method"])
-        self.space = given if given is not None else Space.from_json(header["space"])
-        self.seeds = Seeds(header["seed"])
+        self._record = StudyRecord(make_store(storage))
+        self._header = self._record.begin_or_compare(given, wanted, seed)
+        self.method = wanted or get_method(self._header.method)
+        self.space = given if given is not None else Space.from_json(self._header.space)
+        self.seeds = Seeds(self._header.seed)
+        self.history = self._record.history(self.space)
         self.stop_reason: str | None = None
-        self._optimizer = self.method.optimizer(self.space)
         self.is_stopped = False
-        self._outbox: list[Result] = []  # results that the store has not got yet
-        self._seconds_at_risk, self._recorded_at = 0.0, time.monotonic()
-        self.history = History(len(self.space), self._load_predictions, space=self.space)
-        if (truth := self.store.get("truth")) is not None:
-            self.history.truth = Truth.from_bytes(truth)
-        trials, observations = self.store.read(self.space.decode)
-        for trial in trials:
-            self.history.append(trial)
-        for observation in observations:
-            self.history.finish(observation)
-        self._n_batches = trials[-1].batch + 1 if trials else 0
-        self._waiting = {trial.number: trial for trial in self.history.pending}  # asked, in nobody's hands
-        if trials:
-            log.info("resuming with %d trials, %d of them finished", len(trials), len(observations))
-
-    def _header(self, space: Space | None, method: Method | None, seed: int | None) -> dict[str, Any]:
-        """Read what the record says of its study and compare, or write it if the record is new."""
-        data = self.store.get("study")
-        if data is None:
-            if space is None:
-                raise ChoiceError("A new study needs a space. Got none, and the storage holds no study.")
-            header = {
-                "space": space.to_json(),
-                "method": "rs" if method is None else method.name,
-                "seed": fresh_seed() if seed is None else int(seed),
-                "versions": versions(),
-            }
-            self.store.put("study", json.dumps(header).encode())
-            return header
-        try:
-            header = json.loads(data)
-        except ValueError as error:
-            raise StoreError(f"The study's record is damaged: {error}. Restore a copy, or use another path.") from error
-        if space is not None and json.loads(header["space"]) != json.loads(space.to_json()):
-            there = ", ".join(h["name"] for h in json.loads(header["space"])["hyperparameters"])
-            raise self._mismatch("space", f"one over {there}", f"{space} with its ranges and conditions")
-        if method is not None and header["method"] != method.name:
-            raise self._mismatch("method", repr(header["method"]), repr(method.name))
-        if method is None and header["method"] not in METHODS:
-            self.store.close()
-            raise ChoiceError(
-                f"The study was begun with a method of your own, {header['method']!r}, which must be given again. "
-                "Got none. Use Study(space, method, storage=...)."
-            )
-        if seed is not None and header["seed"] != seed:
-            raise self._mismatch("seed", header["seed"], seed)
-        if header["versions"] != versions():
-            log.warning("the study was begun with other versions: %s", header["versions"])
-        return header  # type: ignore[no-any-return]
-
-    def _mismatch(self, what: str, there: object, here: object) -> StoreMismatch:
-        self.store.close()
-        return StoreMismatch(
-            f"A study is resumed with the {what} it was begun with, which is {there}. Got {here} instead. "
-            "Use the same, or another storage."
-        )
+        self._optimizer = self.method.make_optimizer(self.space)
 
     @classmethod
     def open(cls, storage: str | Path) -> Study:
@@ -158,42 +96,35 @@ class Study:
                 f"A study to open must be a file. There is no {str(storage)!r}. Begin one with Study(space)."
             )
         store = make_store(Path(storage))
-        data = store.get("study")
-        if data is None:
+        if StudyRecord(store).header() is None:
             store.close()
             raise StoreMismatch(
                 f"{str(storage)!r} must hold a study. Got an empty record. Begin one with Study(space)."
             )
         return cls(storage=store)
 
+    @property
+    def store(self) -> Store:
+        """Where the study is recorded."""
+        return self._record.store
+
     def in_memory(self) -> Study:
-        """Return a copy that has no file: it can be pickled, read and gone on with, but is recorded nowhere."""
-        copy = Study(self.space, self.method, seed=self.seeds.seed)
-        trials = [self.history.trial(number) for number in range(len(self.history))]
-        observations = self.history.observations()
-        copy.store.append(trials=trials, observations=observations, blobs=self.kept())
-        copy.history.truth = self.history.truth
-        for trial in trials:
-            copy.history.append(trial)
-        for observation in observations:
-            copy.history.finish(observation)
-        copy._n_batches, copy._waiting = self._n_batches, dict(self._waiting)
+        """Return a copy that has no file: it can be pickled, read and resumed, but is recorded nowhere."""
+        store = MemoryStore()
+        self.copy_to(store)
+        copy = Study(self.space, self.method, seed=self.seeds.seed, storage=store)
+        for trial in self.history.begun:
+            copy.history.begin(trial.number)
         copy.stop_reason = self.stop_reason
         return copy
 
-    def kept(self) -> dict[str, bytes]:
-        """Return what a method that compares rows needs beside the trials: predictions, and the truth."""
-        if not self.method.compares_rows:
-            return {}
-        keys = ["truth", *(f"predictions/{number}" for number in range(len(self.history)))]
-        return {key: blob for key in keys if (blob := self.store.get(key)) is not None}
+    def copy_to(self, store: Store) -> None:
+        """Write the study into another store, which must be empty, with the predictions if its method needs them."""
+        self._record.copy_to(store, self._header, self.history, with_rows=self.method.compares_rows)
 
     def close(self) -> None:
         """Write what is left and let go of the file."""
-        try:
-            self._flush()
-        finally:
-            self.store.close()
+        self._record.close()
 
     def __enter__(self) -> Study:
         return self
@@ -216,47 +147,50 @@ class Study:
         ExhaustedError
             If nothing is left to ask and nothing is pending.
         """
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-            raise ChoiceError(f"The 'n' parameter of ask must be an int >= 1. Got {n!r} instead.")
-        ready = list(islice(self._waiting.values(), n))
-        if len(ready) < n:
-            ready += self._suggest(int(n) - len(ready))
-        for trial in ready:
-            self._waiting.pop(trial.number, None)
-        if not ready and not self.history.n_pending:
+        check_int("ask", "n", n)
+        trials = self.propose(int(n))
+        for trial in trials:
+            self.history.begin(trial.number)
+        return trials
+
+    def propose(self, n: int) -> list[Trial]:
+        """Return what `ask` would return; the trials wait until somebody begins them."""
+        trials = list(islice(self.history.waiting, n))
+        if len(trials) < n:
+            trials += self._suggest(n - len(trials))
+        if not trials and not self.history.n_pending:
             raise ExhaustedError(
                 f"A study can ask while there is something new to try. All {self.history.n_configs} configurations of "
                 "the space were asked. Stop, or use a larger space."
             )
-        return ready
+        return trials
 
     def _suggest(self, n: int) -> list[Trial]:
         values = self.method.goal.values(self.history, self.seeds)
         # a generation is one record, whoever evaluates it and when: what is not wanted yet waits
-        most = sys.maxsize if self._optimizer.needs_generations else n
+        most = sys.maxsize if self._optimizer.needs.generations else n
         asks = list(self._optimizer.ask(self.history, values, most, self.seeds))
         if len(asks) > most:
             raise ChoiceError(f"An optimizer must return at most {n} asks. Got {len(asks)} from {self.method.name!r}.")
         if not asks:
             return []
-        trials = self._begin(asks, self.space.decode(np.array([ask.x for ask in asks])))
-        self._waiting |= {trial.number: trial for trial in trials[n:]}
-        return trials[:n]
+        return self._append(asks, self.space.decode(np.array([ask.x for ask in asks])))[:n]
 
-    def _begin(self, asks: Sequence[Ask], configs: Sequence[Config]) -> list[Trial]:
+    def _append(self, asks: Sequence[Ask], configs: Sequence[Config]) -> list[Trial]:
         """Give asks their numbers and record them: one record, all or nothing."""
         first = len(self.history)
+        batch = self.history.trial(first - 1).batch + 1 if first else 0
         trials = [
-            self._number(first + i, ask, config) for i, (ask, config) in enumerate(zip(asks, configs, strict=True))
+            self._numbered(ask, config, number=number, batch=batch)
+            for number, (ask, config) in enumerate(zip(asks, configs, strict=True), first)
         ]
         with held_back():
-            self._flush(trials)
+            self._record.write(trials)
             for trial in trials:
                 self.history.append(trial)
-            self._n_batches += 1
         return trials
 
-    def _number(self, number: int, ask: Ask, config: Config) -> Trial:
+    def _numbered(self, ask: Ask, config: Config, *, number: int, batch: int) -> Trial:
         root, first_repeat = number, 0
         if ask.continues is not None:
             observation = self.history.observation(ask.continues)
@@ -270,15 +204,15 @@ class Study:
             # further folds belong to the parent's own resamplings, further repeats come after them
             first_repeat = parent.first_repeat + (parent.repeats if ask.folds is None else 0)
         return Trial(
-            number,
-            self._n_batches,
-            tuple(np.asarray(ask.x, dtype=np.float64).tolist()),
-            config,
-            ask.repeats,
-            ask.folds,
-            ask.continues,
-            root,
-            first_repeat,
+            number=number,
+            batch=batch,
+            x=tuple(np.asarray(ask.x, dtype=np.float64).tolist()),
+            config=config,
+            repeats=ask.repeats,
+            folds=ask.folds,
+            continues=ask.continues,
+            root=root,
+            first_repeat=first_repeat,
         )
 
     def tell(self, trial: Trial | int, loss: float | None = None, *, error: str | None = None) -> None:
@@ -318,7 +252,7 @@ class Study:
         if isinstance(trial, Trial) and trial != asked:
             raise TellError(f"Trial {number} must be the one that this study asked. Got another study's trial.")
         if isinstance(result, str):
-            return failed(asked, "failed", result, 0.0)
+            return Observation.failed(asked, result)
         if isinstance(result, np.ndarray) and result.ndim == 0:
             result = result.item()
         if not isinstance(result, float | int | np.number) or not math.isfinite(result):
@@ -326,10 +260,10 @@ class Study:
                 f"The loss of a trial must be a finite number. Got {result!r} for trial {number}. "
                 "If it failed, use tell(trial, error='what happened')."
             )
-        return Observation(asked, "ok", (float(result),))
+        return Observation(trial=asked, status="ok", losses=(float(result),))
 
     def record(self, results: Sequence[Result], *, may_wait: bool = False) -> None:
-        """Take results into the history and the store.
+        """Take results into the history and the record.
 
         With `may_wait` those of a generation are written with the asks of the next one, or after a quarter of a second.
         """
@@ -337,17 +271,9 @@ class Study:
             for result, predictions in results:
                 observation = self._with_earlier(result)
                 self.history.finish(observation)
-                self._waiting.pop(observation.number, None)
-                self._outbox.append((observation, predictions))
-                self._seconds_at_risk += observation.seconds
-            # an evaluator may leave the seconds out: what the clock says counts too
-            at_risk = max(self._seconds_at_risk, time.monotonic() - self._recorded_at)
-            if not (may_wait and self._optimizer.needs_generations) or at_risk > MOST_SECONDS_AT_RISK:
-                self._flush()
-
-    def put_back(self, trials: Sequence[Trial]) -> None:
-        """Take trials back that were asked and not begun: they are the first to be asked again."""
-        self._waiting = {t.number: t for t in sorted([*self._waiting.values(), *trials], key=lambda t: t.number)}
+                self._record.add(observation, predictions)
+            if not (may_wait and self._optimizer.needs.generations and self._record.may_wait):
+                self._record.write()
 
     def _with_earlier(self, observation: Observation) -> Observation:
         """Put the losses of the trial that this one continues before its own."""
@@ -364,33 +290,11 @@ class Study:
             selection_losses=earlier.selection_losses + observation.selection_losses,
         )
 
-    def _flush(self, trials: Sequence[Trial] = ()) -> None:
-        """Write what the store has not got yet, and new trials; if it cannot, keep the results for the next time."""
-        if not self._outbox and not trials:
-            return
-        blobs = {
-            f"predictions/{observation.number}": predictions.to_bytes()
-            for observation, predictions in self._outbox
-            if predictions is not None
-        }
-        observations = [observation for observation, _ in self._outbox]
-        with held_back():
-            self.store.append(trials=trials, observations=observations, blobs=blobs)
-            self._outbox = []
-            self._seconds_at_risk, self._recorded_at = 0.0, time.monotonic()
-
-    def _load_predictions(self, number: int) -> Predictions | None:
-        for observation, predictions in self._outbox:
-            if observation.number == number:
-                return predictions
-        data = self.store.get(f"predictions/{number}")
-        return None if data is None else Predictions.from_bytes(data)
-
     def enqueue(self, config: Mapping[str, Any]) -> Trial:
-        """Ask for a configuration of the user's before any other; it is recorded at once.
+        """Have a configuration asked before any other; it is recorded at once.
 
-        Reals keep ten significant digits. One that was asked already is not asked again, so that a script can be run
-        again: its trial is returned.
+        Reals keep ten significant digits. For a configuration that was asked already its trial is returned, so that a
+        script can be run again.
         """
         if not isinstance(config, Mapping):
             raise SpaceError(f"A configuration must be a dict of hyperparameters. Got {config!r} instead.")
@@ -398,16 +302,14 @@ class Study:
         configs = self.space.decode(X)
         if (known := self.history.number_of(configs[0])) is not None:
             return self.history.trial(known)
-        [trial] = self._begin([Ask(X[0])], configs)
-        self._waiting[trial.number] = trial
+        [trial] = self._append([Ask(X[0])], configs)
         return trial
 
     def warm_start(self, older: Study, n: int = 10) -> int:
         """Enqueue the best `n` configurations of an older study that this space allows; return how many are new."""
         if not isinstance(older, Study):
             raise ChoiceError(f"A warm start needs a Study. Got {older!r} instead. Use Study.open(path).")
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-            raise ChoiceError(f"The 'n' parameter of warm_start must be an int >= 1. Got {n!r} instead.")
+        check_int("warm_start", "n", n)
         usable = np.where(older.history.is_superseded, np.nan, older.history.losses)
         order = [int(i) for i in np.argsort(usable, kind="stable") if not math.isnan(usable[i])]
         n_fitting, before = 0, len(self.history)
@@ -458,7 +360,9 @@ class Study:
         meter = Budget(time_limit, n_trials, n_evaluations).start()
         callbacks = _checked_callbacks(callbacks)
         self._check_evaluator(evaluator)
-        pool, n_slots = make_executor(executor, n_jobs, needs_kill=meter.budget.time_limit is not None)
+        crew = make_crew(
+            Evaluate(evaluator, self.seeds), executor, n_jobs, must_kill=meter.budget.time_limit is not None
+        )
         self.is_stopped = False
         with ExitStack() as stack:
             stack.enter_context(watched())
@@ -467,64 +371,69 @@ class Study:
 
                 bar = stack.enter_context(ProgressBar(meter))
                 callbacks.append(bar.update)
-            log.info("running %s with %d at a time, %s", self.method.name, n_slots, meter.budget)
-            in_hands = {trial.number for trial in self.history.pending} - set(self._waiting)
+            log.info("running %s with %d at a time, %s", self.method.name, crew.n_slots, meter.budget)
             notify = partial(_notify, callbacks, self)
-            run = Run(self, Task(evaluator, self.seeds), pool, n_slots, meter, notify)
             try:
-                self.stop_reason = run.loop()
+                self.stop_reason = Run(self, crew, evaluator.n_fits, meter, notify).loop()
             except KeyboardInterrupt:
                 self.stop_reason = "interrupted"
                 log.warning(
-                    "interrupted with %d trials finished; what was found is kept, run again to go on",
+                    "interrupted with %d trials finished; what was found is kept, run again to resume",
                     self.history.n_finished,
                 )
             except BaseException:
                 with suppress(StoreError):  # the first error is the one to report
-                    self._flush()
+                    self._record.write()
                 raise
             finally:
-                # first: an impatient second Ctrl-C while workers are stopped must not leave trials in nobody's hands
-                self.put_back([trial for trial in self.history.pending if trial.number not in in_hands])
-                run.give_up()
-            self._flush()
+                try:
+                    # first: a second Ctrl-C while workers are stopped must not leave trials in nobody's hands
+                    with held_back():
+                        self.history.give_back(trial.number for trial in crew.tasks)
+                finally:
+                    crew.close()
+            self._record.write()
         log.info("stopped (%s) after %d trials in %.1f s", self.stop_reason, self.history.n_finished, meter.seconds)
         return self
 
-    def _check_evaluator(self, evaluator: Any) -> None:
+    def _check_evaluator(self, evaluator: Evaluator) -> None:
         """Refuse what is not an evaluator, or judges trials in another way than those that are recorded."""
-        if not callable(evaluator) or not hasattr(evaluator, "n_fits"):
+        if not isinstance(evaluator, Evaluator) or not isinstance(evaluator.judging, Judging):
             raise ChoiceError(
-                f"An evaluator must be a TableEvaluator, a FunctionEvaluator or one like them. Got {evaluator!r} "
-                "instead. For a function of a configuration use FunctionEvaluator(function), or minimize."
+                "An evaluator must be a TableEvaluator, a FunctionEvaluator, or be called as evaluator(trial, seeds) "
+                f"and have n_fits(trial) and judging. Got {evaluator!r} instead. For a function of a configuration use "
+                "FunctionEvaluator(function), or minimize; a class of your own with nothing to say about how it judges "
+                "has the line judging = Judging(), from comitia.seams."
             )
-        if (resampling := getattr(evaluator, "resampling", None)) is not None:
-            self.method.check_resampling(resampling)
+        judging = evaluator.judging
+        if judging.resampling is not None:
+            self.method.check_resampling(judging.resampling)
         if self.method.compares_rows:
             self._take_truth(evaluator)
-        self.method.check_selection_split(getattr(evaluator, "selection_split", None))
-        if hasattr(evaluator, "fingerprint") and not isinstance(self.store, MemoryStore):
-            here = evaluator.fingerprint().encode()
+        self.method.check_selection_split(judging.selection_split)
+        if judging.fingerprint is not None and not isinstance(self.store, MemoryStore):
+            here = judging.fingerprint().encode()
             there = self.store.get("evaluator")
             if there is None:
                 self.store.put("evaluator", here)
             elif there != here:
                 raise StoreMismatch(
-                    "A study is gone on with the table, splits and loss it was begun with, else its trials cannot be "
-                    "compared. Got others. Use the same, or another storage."
+                    "A study must be resumed with the table, splits and loss that it was begun with, else its trials "
+                    "cannot be compared. Got others. Use the same, or another storage."
                 )
 
-    def _take_truth(self, evaluator: Any) -> None:
+    def _take_truth(self, evaluator: Evaluator) -> None:
         """Keep what the rows truly are, for a goal or selection that compares trials row by row."""
-        if not hasattr(evaluator, "truth") or getattr(evaluator, "keep", None) == "nothing":
+        truth = evaluator.judging.truth
+        if truth is None or evaluator.judging.keep == "nothing":
             raise ChoiceError(
                 f"The method {self.method.name!r} compares trials row by row, so it needs an evaluator that keeps "
-                f"predictions and has truth(). Got {type(evaluator).__name__}, which keeps none. Use "
+                f"predictions and knows the truth. Got {type(evaluator).__name__}, which keeps none. Use "
                 "TableEvaluator(..., keep='predictions') (or 'probabilities'), or another method."
             )
-        self.history.truth = evaluator.truth()
+        self.history.take_truth(truth)
         if self.store.get("truth") is None:
-            self.store.put("truth", self.history.truth.to_bytes())
+            self.store.put("truth", truth.to_bytes())
 
     def stop(self) -> None:
         """End the current run after the trial that just finished; for callbacks."""
@@ -542,10 +451,10 @@ class Study:
 
     def members(self) -> list[Member]:
         """Return what the method hands over: configurations with weights that sum to 1."""
-        return list(self.method.selection.members(self.history, self.seeds))
+        return list(self.method.selection.members(self.history, self._optimizer, self.seeds))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a trial: number, status, loss, metrics, seconds, error and the configuration."""
+        """Return one row per trial: number, status, loss, metrics, seconds, error and the configuration."""
         import pandas as pd
 
         rows = []
@@ -555,7 +464,7 @@ class Study:
             row: dict[str, Any] = {"number": number, "status": "pending", "loss": math.nan}
             if observation is not None:
                 row |= {"status": observation.status, "loss": float(self.history.losses[number])}
-                row |= metrics_of(observation)
+                row |= observation.mean_metrics
                 row |= {"seconds": observation.seconds, "error": observation.error}
             rows.append(row | {f"config.{name}": value for name, value in trial.config.items()})
         return pd.DataFrame(rows)
@@ -571,15 +480,3 @@ def _checked_callbacks(callbacks: Any) -> list[Callback]:
     if not isinstance(callbacks, Iterable) or not all(callable(callback) for callback in found):
         raise ChoiceError(f"'callbacks' must be a list of functions (study, observation). Got {callbacks!r} instead.")
     return found
-
-
-def _make_space(space: Any) -> Space:
-    if isinstance(space, str):
-        return get_space(space).space
-    return space if isinstance(space, Space) else Space(space)
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of what results depend on."""
-    packages = {name: version(name) for name in ("comitia", "numpy", "scipy", "scikit-learn", "ConfigSpace")}
-    return {"python": platform.python_version(), **packages}

@@ -10,23 +10,15 @@ from scipy import stats
 
 from comitia import METHODS, FunctionEvaluator, History, Observation, Seeds, Serial, Space, Study, Trial, get_space
 from comitia.gp.acquisition import lower_confidence_bound, probability_of_improvement
-from comitia.methods.registry import Method
+from comitia.methods import Method
 from comitia.optimizers import Bayes
 from comitia.optimizers.bayes.forest import Forest
 from comitia.optimizers.bayes.gaussian_process import GaussianProcess, last_checkpoint
 from comitia.optimizers.bayes.maximise import LocalSearch
+from comitia.seams import Values
+from tests.optimizers.observed import observed
 
 MODELS = ["gp", "spearmint", "gp-cond-ls", "gp-laplace-ls", "smbo", "smac-rf", "bayes"]
-
-
-def history_of(space: Space, X: Any, losses: Any, n_pending: int = 0) -> History:
-    history = History(len(space), space=space)
-    for number, (x, config) in enumerate(zip(X, space.decode(X), strict=True)):
-        trial = Trial(number, 0, tuple(x.tolist()), config)
-        history.append(trial)
-        if number < len(X) - n_pending:
-            history.finish(Observation(trial, "ok", (float(losses[number]),)))
-    return history
 
 
 def line() -> Space:
@@ -50,8 +42,8 @@ def test_no_numbers_break_it(name: str, values: list[float]) -> None:
     space = get_space("sklearn-cash").space
     X = space.sample(8, np.random.default_rng(0))
     X[3:6] = X[2]  # duplicates
-    history = history_of(space, X, np.zeros(8))
-    asks = METHODS[name].optimizer(space).ask(history, np.array(values), 2, Seeds(0))
+    history = observed(space, X, np.zeros(8))
+    asks = METHODS[name].make_optimizer(space).ask(history, Values(np.array(values)), 2, Seeds(0))
     assert len(asks) == 2
     assert all(np.isfinite(ask.x).all() for ask in asks)
 
@@ -59,9 +51,9 @@ def test_no_numbers_break_it(name: str, values: list[float]) -> None:
 @pytest.mark.parametrize("name", MODELS)
 def test_one_observation_is_enough_to_go_on(name: str) -> None:
     space = line()
-    optimizer: Any = METHODS[name].optimizer(space)
+    optimizer: Any = METHODS[name].make_optimizer(space)
     optimizer._n_initial = 1
-    asks = optimizer.ask(history_of(space, np.array([[0.5]]), [0.3]), np.array([0.3]), 3, Seeds(0))
+    asks = optimizer.ask(observed(space, np.array([[0.5]]), [0.3]), Values(np.array([0.3])), 3, Seeds(0))
     assert len({float(ask.x[0]) for ask in asks}) == 3
 
 
@@ -71,11 +63,11 @@ def test_suggestions_made_while_others_run_are_elsewhere(name: str) -> None:
     space = line()
     X = np.array([0.02, 0.1, 0.18, 0.33, 0.42, 0.5, 0.58, 0.67, 0.82, 0.9, 0.98])[:, None]  # symmetric
     y = np.cos(4 * np.pi * X[:, 0])
-    optimizer = METHODS[name].optimizer(space)
-    together = [float(ask.x[0]) for ask in optimizer.ask(history_of(space, X, y), y, 2, Seeds(0))]
-    [first] = optimizer.ask(history_of(space, X, y), y, 1, Seeds(0))
-    pending = history_of(space, np.append(X, first.x[None], axis=0), np.append(y, 0.0), n_pending=1)
-    [second] = optimizer.ask(pending, y, 1, Seeds(0))
+    optimizer = METHODS[name].make_optimizer(space)
+    together = [float(ask.x[0]) for ask in optimizer.ask(observed(space, X, y), Values(y), 2, Seeds(0))]
+    [first] = optimizer.ask(observed(space, X, y), Values(y), 1, Seeds(0))
+    pending = observed(space, np.append(X, first.x[None], axis=0), np.append(y, 0.0), n_pending=1)
+    [second] = optimizer.ask(pending, Values(y), 1, Seeds(0))
     for one, other in (together, (float(first.x[0]), float(second.x[0]))):
         assert sorted(round(x * 2 - 0.5) for x in (one, other)) == [0, 1]
 
@@ -84,7 +76,7 @@ def test_suggestions_together_still_look_where_it_is_good() -> None:
     space = Space({"x": stats.uniform(0, 1), "y": stats.uniform(0, 1)})
     X = space.sample(30, np.random.default_rng(0))
     y = ((X - 0.3) ** 2).sum(axis=1)
-    asks = METHODS["gp"].optimizer(space).ask(history_of(space, X, y), y, 3, Seeds(0))
+    asks = METHODS["gp"].make_optimizer(space).ask(observed(space, X, y), Values(y), 3, Seeds(0))
     assert np.abs(asks[0].x - 0.3).max() < 0.1
 
 
@@ -124,7 +116,7 @@ def test_the_incumbent_is_the_best_mean_not_the_luckiest_observation() -> None:
     rng = np.random.default_rng(0)
     X = np.repeat(np.linspace(0.1, 0.9, 5), 8)[:, None]
     y = rng.standard_normal(40)  # nothing but noise
-    belief = GaussianProcess(line()).belief(X, y, 40, Seeds(0))
+    belief = GaussianProcess(line()).belief(X, Values(y), 40, Seeds(0))
     z = (y - y.mean()) / y.std()
     assert (belief.best > z.min() + 1).all()
 
@@ -144,7 +136,7 @@ def test_many_observations_are_tuned_on_a_part() -> None:
     space = line()
     X = space.sample(700, np.random.default_rng(0))
     y = np.sin(9 * X[:, 0])
-    belief = GaussianProcess(space, n_samples=2).belief(X, y, 700, Seeds(0))
+    belief = GaussianProcess(space, n_samples=2).belief(X, Values(y), 700, Seeds(0))
     z = (y - y.mean()) / y.std()
     np.testing.assert_allclose(belief.mean(X[:50]), z[:50], atol=0.1)
 
@@ -153,7 +145,7 @@ def test_a_forest_has_less_variance_where_it_has_seen_more() -> None:
     space = line()
     X = np.concatenate([np.linspace(0, 0.4, 40), [0.7, 0.95]])[:, None]
     y = np.where(X[:, 0] < 0.5, X[:, 0], 3.0 + 5 * X[:, 0])
-    belief = Forest(space).belief(X, y, 42, Seeds(0))
+    belief = Forest(space).belief(X, Values(y), 42, Seeds(0))
     _, var = belief.mean_var(np.array([[0.2], [0.8]]))
     assert var[0] < var[1]
     believed = belief.believe(np.array([[0.2]]))
@@ -175,6 +167,6 @@ def test_improvement_per_second_prefers_what_is_fast() -> None:
         loss = float(rng.random())
         history.append(trial)
         history.finish(Observation(trial, "ok", (loss,), seconds=10.0 if config["kind"] == "slow" else 0.1))
-    asks = METHODS["bayes-per-second"].optimizer(space).ask(history, history.losses.copy(), 6, Seeds(0))
+    asks = METHODS["bayes-per-second"].make_optimizer(space).ask(history, Values(history.losses.copy()), 6, Seeds(0))
     kinds = [config["kind"] for config in space.decode(np.array([ask.x for ask in asks]))]
     assert kinds.count("fast") >= 5

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from comitia import Space, get_space
-from comitia.optimizers.bayes.belief import Maximiser
 from comitia.optimizers.bayes.maximise import Gradients, LocalSearch, RandomCandidates, best_of_each, climb
+from comitia.seams import Maximiser
 
 
 @dataclass(frozen=True)

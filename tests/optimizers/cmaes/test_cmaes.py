@@ -28,8 +28,9 @@ from comitia import (
 )
 from comitia.errors import ChoiceError
 from comitia.goals import MeanLoss
-from comitia.methods.registry import Method
+from comitia.methods import Method
 from comitia.optimizers.cmaes.cmaes import CMAES, CONVERGED, Evolution, margins, mirrored, places
+from comitia.seams import Values
 
 PLANE = {"x": stats.uniform(0, 1), "y": stats.uniform(0, 1)}
 
@@ -165,7 +166,7 @@ def test_a_failure_counts_as_the_worst_whatever_comes_later() -> None:
     told(study, lambda c: "no" if c["x"] > 0.6 else bowl(c), 30)
     assert study.history.n_failed > 0
     told(study, lambda c: 1e6 + bowl(c), 36)
-    fresh = METHODS["cma"].optimizer(study.space)
+    fresh = METHODS["cma"].make_optimizer(study.space)
     values = MeanLoss().values(study.history, study.seeds)
     again = [tuple(ask.x.tolist()) for ask in fresh.ask(study.history, values, 100, study.seeds)]
     assert again == [trial.x for trial in study.ask(100)]
@@ -197,9 +198,9 @@ class Elsewhere(Evolution):
 
 def folded(study: Study, history: History, kind: type[Evolution] = Evolution) -> Evolution:
     """Read a history from its beginning."""
-    optimizer: Any = study.method.optimizer(study.space)
+    optimizer: Any = study.method.make_optimizer(study.space)
     evolution = kind(study.space, optimizer._options, study.seeds)
-    values = MeanLoss().values(history, study.seeds)
+    values = MeanLoss().values(history, study.seeds).now
     while evolution.is_complete(history):
         evolution.advance(history, values)
     return evolution
@@ -309,7 +310,7 @@ def test_hundreds_of_generations_of_noise_stay_inside(space: Any) -> None:
 @pytest.mark.parametrize("variance", [1e-70, 1.0, 1e70])
 def test_numbers_of_the_distribution_are_kept_far_from_overflow(sigma: float, variance: float) -> None:
     """Left alone, pycma's step size, axes and mean walk off where there is nothing but noise, until they overflow."""
-    evolution = CMAES(Space(PLANE)).evolution(History(2), np.empty(0), Seeds(0))
+    evolution = CMAES(Space(PLANE)).evolution(History(2), Values(np.empty(0)), Seeds(0))
     strategy = evolution._strategy
     strategy.sm *= variance
     strategy._updateBDfromSM(strategy.sm)
@@ -343,7 +344,7 @@ def test_the_default_population_grows_with_the_dimension() -> None:
     """C: lambda = 4 + floor(3 ln d)."""
     for d, population in ((1, 4), (2, 6), (5, 8), (20, 12)):
         space = Space({f"x{i}": stats.uniform(0, 1) for i in range(d)})
-        assert len(CMAES(space).ask(History(d), np.empty(0), 1000, Seeds(0))) == population
+        assert len(CMAES(space).ask(History(d), Values(np.empty(0)), 1000, Seeds(0))) == population
 
 
 def test_it_prints_nothing_writes_nothing_and_leaves_the_global_generator_alone(

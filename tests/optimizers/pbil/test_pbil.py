@@ -13,9 +13,10 @@ from scipy.stats import randint, uniform
 from comitia import Config, FunctionEvaluator, History, Observation, Seeds, Space, Study, Trial, get_space
 from comitia.errors import ChoiceError
 from comitia.goals import MeanLoss
-from comitia.methods.registry import METHODS, Method
+from comitia.methods import METHODS, Method
 from comitia.optimizers import PBIL
 from comitia.optimizers.pbil.pbil import Generation, State, values_that_only_open_a_choice
+from comitia.seams import Values
 
 SEEDS = Seeds(3)
 
@@ -266,13 +267,13 @@ CHANGED = {"st:folds": 9, "dt:folds": 4, "smo:kernel": 5, "net:structure": 2, "n
 
 def test_components_are_those_of_tables_1_to_4() -> None:
     space = get_space("ensembles").space
-    vectors = {vector.name: vector for vector in METHODS["pbil-v2"].optimizer(space).vectors}  # type: ignore[attr-defined]
+    vectors = {vector.name: vector for vector in METHODS["pbil-v2"].make_optimizer(space).vectors}  # type: ignore[attr-defined]
     assert {name: len(vector.labels) for name, vector in vectors.items()} == PRINTED | CHANGED
     exponents = [float(label) for label in vectors["poly:exponent"].labels]
     assert exponents == pytest.approx(np.arange(2, 51) / 10)  # 1, 2, 3, ... are among them
     assert [float(label) for label in vectors["poly:C"].labels] == pytest.approx(np.arange(5, 16) / 10)
     assert [float(label) for label in vectors["rbf:gamma"].labels] == pytest.approx(np.arange(1, 1001) / 1000)
-    floor = {v.name: len(v.labels) for v in METHODS["pbil-floor"].optimizer(space).vectors}  # type: ignore[attr-defined]
+    floor = {v.name: len(v.labels) for v in METHODS["pbil-floor"].make_optimizer(space).vectors}  # type: ignore[attr-defined]
     assert floor == {name: min(n, 16) for name, n in (PRINTED | CHANGED).items()}
 
 
@@ -334,7 +335,7 @@ def test_it_converges_on_an_easy_conditional_function(flat: bool) -> None:
     method = Method("pbil-here", lambda space: PBIL(space, population=30, bins=20, flat=flat), "PBIL of a test.")
     study = Study(hierarchy(), method, seed=0).run(FunctionEvaluator(loss), n_trials=60)
     assert study.best_trial.loss <= 0.025  # half a cell
-    course = PBIL(hierarchy(), population=30, bins=20, flat=flat).evolution(
+    course = PBIL(hierarchy(), population=30, bins=20, flat=flat).courses(
         study.history, MeanLoss().values(study.history, study.seeds), study.seeds
     )
     kind = course["kind"]
@@ -348,11 +349,11 @@ def test_a_known_configuration_is_not_fitted_again() -> None:
     space = Space({"a": [1, 2, 3]})
     history = History(1)
     optimizer = PBIL(space, population=8)
-    asks = optimizer.ask(history, np.empty(0), 99, SEEDS)
+    asks = optimizer.ask(history, Values(np.empty(0)), 99, SEEDS)
     assert len(asks) <= 3
     [config] = space.decode(asks[0].x[None])
     history.append(Trial(0, 0, tuple(asks[0].x.tolist()), config))
-    assert len(optimizer.ask(history, np.empty(0), 99, SEEDS)) == len(asks) - 1
+    assert len(optimizer.ask(history, Values(np.empty(0)), 99, SEEDS)) == len(asks) - 1
 
 
 def test_it_waits_while_a_generation_is_pending() -> None:
@@ -386,7 +387,7 @@ def test_a_study_that_is_opened_again_goes_on_with_the_same_generation(n_told: i
 
     whole = next_generations(Study(hierarchy(), "pbil-floor", seed=5))
     with Study(hierarchy(), "pbil-floor", seed=5, storage=tmp_path / "study.db") as study:
-        first = len(study.ask(1)) + len(study._waiting)
+        first = len(study.ask(1)) + len(list(study.history.waiting))
         for number in range(first + n_told):
             if number:
                 study.ask(1)

@@ -21,6 +21,7 @@ from comitia.bench.peers.environments import is_built
 from comitia.bench.peers.registry import PEERS
 from comitia.bench.peers.sampler import PeerOptimizer, method_of
 from comitia.errors import ChoiceError, PeerError, UnknownName
+from comitia.seams import Values
 from tests.contracts.test_optimizers import SPACES
 from tests.processes.peers.plays import SEEDS, Play, peer_of
 
@@ -137,7 +138,7 @@ def test_another_history_or_seed_starts_another_process() -> None:
         other.finish(other.begin(other.ask(optimizer)), 0.7)
         other.ask(optimizer)
         assert play.ask(optimizer)[0].x.tolist() == here
-        [ask] = optimizer.ask(play.history, np.array([0.5]), 1, Seeds(8))
+        [ask] = optimizer.ask(play.history, Values(np.array([0.5])), 1, Seeds(8))
         assert ask.x.tolist() != here
 
 

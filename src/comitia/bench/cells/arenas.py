@@ -20,7 +20,7 @@ from comitia.evaluation.scoring import LogLoss, Scorer, Task
 from comitia.evaluation.silence import quiet
 from comitia.evaluation.table import FunctionEvaluator, TableEvaluator
 from comitia.learners import get_space
-from comitia.methods.registry import Method, kept_by
+from comitia.methods import Method, kept_by
 from comitia.seams import Evaluator, Member
 from comitia.seeds import Seeds
 from comitia.space import Config, Space
@@ -58,6 +58,10 @@ class Arena(Protocol):
     def loss(self) -> str:
         """Name of what is measured."""
 
+    @property
+    def is_tabulated(self) -> bool:
+        """Whether trials are looked up: their seconds passed when they were trained, not now."""
+
     def adapted(self, method: Method) -> Method:
         """Return the method as it runs here."""
 
@@ -83,6 +87,7 @@ class FunctionArena:
     problem: FunctionProblem
     n_rows: int = 0
     loss: str = "value"
+    is_tabulated = False
 
     def __post_init__(self) -> None:
         self.space = self.problem.space
@@ -99,6 +104,8 @@ class FunctionArena:
 
 class TableArena:
     """A table with its test rows set aside."""
+
+    is_tabulated = False
 
     def __init__(self, experiment: Experiment, cell: Cell, problem: TableProblem, method: Method) -> None:
         if cell.space == OWN_SPACE:

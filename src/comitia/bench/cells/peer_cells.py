@@ -12,7 +12,7 @@ from comitia.bench.cells.own_systems import answer_row, make_request
 from comitia.bench.peers.registry import Peer
 from comitia.bench.problems.problems import FunctionProblem, find_problem
 from comitia.errors import ExperimentError
-from comitia.methods.registry import get_method
+from comitia.methods import get_method
 from comitia.seams import Member
 from comitia.seeds import Seeds
 

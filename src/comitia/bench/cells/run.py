@@ -31,7 +31,7 @@ from comitia.evaluation.table import TableEvaluator
 from comitia.execution import Serial, Workers
 from comitia.history import Observation
 from comitia.learners import SPACES
-from comitia.methods.registry import Method
+from comitia.methods import Method
 from comitia.seeds import Seeds
 from comitia.study.study import Study
 
@@ -96,10 +96,12 @@ def run_method(job: Job, method: Method, memory: Memory | None) -> list[Row]:
     study = Study(arena.space, arena.adapted(method), seed=study_seed(job.cell))
     budget = job.experiment.budget
     evaluator = arena.evaluator
+    shared = None
     # a search that has so many seconds must not be given any
     if memory is not None and budget.time_limit is None and isinstance(evaluator, TableEvaluator):
-        evaluator = SharedEvaluator(evaluator, job.cell.space, memory)
-    trace = Trace(job.experiment, arena, getattr(evaluator, "is_remembered", lambda number: False))
+        evaluator = shared = SharedEvaluator(evaluator, job.cell.space, memory)
+    is_remembered = (lambda number: arena.is_tabulated) if shared is None else shared.is_remembered
+    trace = Trace(job.experiment, arena, is_remembered)
     with ExitStack() as stack:
         executor: Executor = Serial()
         if budget.time_limit is not None:  # what runs in this process cannot be stopped

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from comitia.evaluation.table import Keep, TableEvaluator
+from comitia.evaluation.table import TableEvaluator
 from comitia.history import Observation, Predictions, Trial
+from comitia.seams import Judging, Keep
 from comitia.seeds import Seeds
 
 Result = tuple[Observation, Predictions | None]
@@ -69,13 +70,11 @@ class SharedEvaluator:
         self._judged = (space, evaluator.fingerprint())
         self._remembered: set[int] = set()
 
-    def __getattr__(self, name: str) -> Any:
-        if name == "_evaluator":  # while it is copied or unpickled it has none yet
-            raise AttributeError(name)
-        return getattr(self._evaluator, name)
+    @property
+    def judging(self) -> Judging:
+        return self._evaluator.judging
 
     def __call__(self, trial: Trial, seeds: Seeds) -> Result:
-        """See `Evaluator`."""
         for keep in SERVES[self._evaluator.keep]:
             if (found := self._memory.get((*self._judged, seeds.seed, keep, trial))) is not None:
                 self._remembered.add(trial.number)
@@ -89,7 +88,6 @@ class SharedEvaluator:
         return number in self._remembered
 
     def n_fits(self, trial: Trial) -> int:
-        """See `Evaluator`."""
         return self._evaluator.n_fits(trial)
 
 

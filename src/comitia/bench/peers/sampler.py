@@ -19,8 +19,8 @@ from comitia.bench.peers.registry import Peer, get_peer
 from comitia.bench.peers.wire import Wire, describe, from_wire, to_wire
 from comitia.errors import ChoiceError, PeerError, SpaceError, UnknownName
 from comitia.history import History, Observation
-from comitia.methods.registry import Method
-from comitia.seams import Ask
+from comitia.methods import Method
+from comitia.seams import Ask, Needs, Values
 from comitia.seeds import Seeds
 from comitia.space import Space
 
@@ -53,7 +53,7 @@ class PeerOptimizer:
     True
     """
 
-    needs_generations = False
+    needs = Needs()
 
     def __init__(self, space: Space, *, peer: Peer, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
         if peer.kind != "sampler":
@@ -69,11 +69,11 @@ class PeerOptimizer:
         self.seconds: list[float] = []
         """What each call of `ask` took inside the tool, telling included."""
 
-    def ask(self, history: History, values: Array, n: int, seeds: Seeds) -> Sequence[Ask]:
+    def ask(self, history: History, values: Values, n: int, seeds: Seeds) -> Sequence[Ask]:
         """See `Optimizer`. Failed trials are told as failures: each tool has its own way with them."""
         process = self._started(history, seeds)
         new = [int(number) for number in history.finished if int(number) not in self._told]
-        value_of = dict(zip(history.finished.tolist(), values.tolist(), strict=True))
+        value_of = dict(zip(history.finished.tolist(), values.now.tolist(), strict=True))
         pending = [trial.number for trial in history.pending]
         answer = process.exchange(
             {
@@ -155,4 +155,4 @@ def method_of(peer: str | Peer, *, n_trials: int | None = None) -> Method:
     peer = get_peer(peer)
     if n_trials is not None:
         peer = Peer(**(vars(peer) | {"options": {**peer.options, "n_trials": n_trials}}))
-    return Method(peer.name, partial(PeerOptimizer, peer=peer), f"{peer.tool}: {peer.summary}", paper="peer")
+    return Method(peer.name, partial(PeerOptimizer, peer=peer), f"{peer.tool}: {peer.summary}")

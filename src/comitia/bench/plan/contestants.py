@@ -10,7 +10,7 @@ from comitia.bench.peers.registry import PEERS, Peer
 from comitia.bench.plan.plan import OWN_SPACE
 from comitia.errors import UnknownName
 from comitia.learners import SPACES
-from comitia.methods.registry import METHODS, Method, get_method
+from comitia.methods import METHODS, Method, get_method
 
 PLANNED_SPACES = ("cnn",)
 """Spaces of the papers that are to come: an experiment may name one, it is left out, and the run says so."""

@@ -26,15 +26,16 @@ import numpy as np
 from comitia.arrays import AnyArray, Array
 from comitia.bench.cells.arenas import Score, Tester, score_answers
 from comitia.bench.files import replacing
+from comitia.bench.peers.registry import PEERS
 from comitia.bench.plan.plan import Cell, Experiment
 from comitia.bench.problems.problems import FunctionProblem, find_problem
 from comitia.committees.tempering import tempered
 from comitia.errors import ChoiceError, ExperimentError
 from comitia.evaluation.scoring import Scorer
-from comitia.evaluation.table import TableEvaluator, failed
+from comitia.evaluation.table import TableEvaluator
 from comitia.history import History, Observation, Predictions, Trial, Truth
-from comitia.methods.registry import Method, kept_by
-from comitia.seams import Ask, Member, Optimizer
+from comitia.methods import Method, kept_by
+from comitia.seams import Ask, Judging, Keep, Member, Optimizer, Values
 from comitia.seeds import Seeds
 from comitia.space import Config, Space
 from comitia.study.study import Study
@@ -78,6 +79,8 @@ class Pool:
 class PoolArena:
     """A pool as the arena of a cell; see `Arena`."""
 
+    is_tabulated = True
+
     def __init__(self, pool: Pool, method: Method) -> None:
         if method.is_reshuffled or method.has_selection_split:
             raise ExperimentError(
@@ -89,7 +92,7 @@ class PoolArena:
                 "A grid's points are not among the tabulated ones, and it would go on proposing its first. Got 'grid' "
                 "on a pool. Use rs or sobol there."
             )
-        if method.name.startswith("smac") and method.paper == "peer":
+        if method.name.startswith("smac") and method.name in PEERS:
             raise ExperimentError(
                 "SMAC waits for the configurations that it proposed itself, and a pool moves them. Got "
                 f"{method.name!r} on a pool. Run it on the table, or use smac-rf."
@@ -98,7 +101,7 @@ class PoolArena:
         self.space = pool.space
         self.loss = pool.loss
         self.n_rows = len(pool.y_train)
-        self.evaluator = PoolEvaluator(pool, keeps=kept_by(method, pool.loss) != "nothing")
+        self.evaluator = PoolEvaluator(pool, keep=kept_by(method, pool.loss))
         self._votes = TableEvaluator(_no_build, np.zeros((self.n_rows, 1)), pool.y_train, loss=pool.loss, cv=0.5)
 
     def adapted(self, method: Method) -> Method:
@@ -127,9 +130,9 @@ def _no_build(config: Config, random_state: int) -> Any:
 class PoolEvaluator:
     """Look a trial up instead of fitting it; see `Evaluator`."""
 
-    def __init__(self, pool: Pool, *, keeps: bool) -> None:
+    def __init__(self, pool: Pool, *, keep: Keep) -> None:
         self.pool = pool
-        self.keeps = keeps
+        self.keep = keep
         self.index = {config: i for i, config in enumerate(pool.space.decode(pool.X))}
 
     def __call__(self, trial: Trial, seeds: Seeds) -> tuple[Observation, Predictions | None]:
@@ -138,23 +141,19 @@ class PoolEvaluator:
             raise ChoiceError("A pool has one evaluation of each configuration. The method asked for more of one.")
         i = self.index[trial.config]
         if self.pool.statuses[i] != "ok":
-            return failed(trial, "failed", self.pool.errors[i], float(self.pool.seconds[i])), None
+            return Observation.failed(trial, self.pool.errors[i], seconds=float(self.pool.seconds[i])), None
         observation = Observation(
             trial, "ok", self.pool.losses[i], {}, float(self.pool.seconds[i]), len(self.pool.losses[i])
         )
-        return observation, self.pool.predictions[i] if self.keeps else None
+        return observation, self.pool.predictions[i] if self.keep != "nothing" else None
 
-    def is_remembered(self, number: int) -> bool:
-        """Say that every trial is: its seconds passed when the pool was made."""
-        return True
-
-    def truth(self) -> Truth:
-        """Return what the training rows truly are."""
+    @property
+    def judging(self) -> Judging:
         y = self.pool.y_train
         if self.pool.task == "regression":
-            return Truth(y, 0)
+            return Judging(keep=self.keep, truth=Truth(y, 0))
         classes, codes = np.unique(y, return_inverse=True)
-        return Truth(codes, len(classes))
+        return Judging(keep=self.keep, truth=Truth(codes, len(classes)))
 
     def n_fits(self, trial: Trial) -> int:
         """Return how many fits the trial took when the pool was made."""
@@ -168,9 +167,9 @@ class Snapped:
         self.optimizer = optimizer
         self.pool = pool
         self.configs = pool.space.decode(pool.X)
-        self.needs_generations = optimizer.needs_generations
+        self.needs = optimizer.needs
 
-    def ask(self, history: History, values: Array, n: int, seeds: Seeds) -> list[Ask]:
+    def ask(self, history: History, values: Values, n: int, seeds: Seeds) -> list[Ask]:
         """See `Optimizer`."""
         is_left = np.array([not history.was_asked(config) for config in self.configs])
         found: list[Ask] = []
@@ -223,9 +222,9 @@ class WithTest:
         """See `Evaluator`."""
         return self.evaluator.n_fits(trial) + 1
 
-    def fingerprint(self) -> str:
-        """See `TableEvaluator`."""
-        return self.evaluator.fingerprint()
+    @property
+    def judging(self) -> Judging:
+        return self.evaluator.judging
 
 
 def make_pool(
@@ -246,7 +245,7 @@ def make_pool(
     """Evaluate random configurations and save them; a pool that was interrupted goes on where it stopped."""
     from comitia.bench.cells.arenas import TableArena
     from comitia.bench.plan.plan import Split, Validation
-    from comitia.methods.registry import get_method
+    from comitia.methods import get_method
     from comitia.study.budget import Budget
 
     if output.exists():

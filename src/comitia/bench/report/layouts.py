@@ -12,7 +12,7 @@ from comitia.arrays import Array
 from comitia.bench.report import statistics as st
 from comitia.bench.report.results import Paired, Results
 from comitia.errors import ComitiaError
-from comitia.methods.registry import METHODS
+from comitia.methods import METHODS
 
 ALPHA = 0.05
 ROPE = 0.005

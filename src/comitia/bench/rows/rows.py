@@ -15,7 +15,6 @@ import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import astuple, fields
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,7 @@ from comitia.bench.files import replacing
 from comitia.bench.plan.plan import Cell
 from comitia.errors import ExperimentError
 from comitia.study.interrupts import held_back
+from comitia.study.record import versions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -210,10 +210,10 @@ def journal_of(path: Path) -> Path:
 
 
 @cache
-def versions() -> str:
+def versions_text() -> str:
     """Return the versions that results depend on, as one text."""
     packages = ("comitia", "numpy", "scipy", "scikit-learn", "lightgbm", "ConfigSpace")
-    return ", ".join([f"python {platform.python_version()}", *(f"{name} {_version(name)}" for name in packages)])
+    return ", ".join(f"{name} {version}" for name, version in versions(packages).items())
 
 
 @cache
@@ -225,13 +225,6 @@ def machine() -> str:
     return f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, {gigabytes:.0f} GB"
 
 
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "none"
-
-
 # ---- journal --------------------------------------------------------------------------------------------------------
 
 _Columns = dict[str, list[Any]]
@@ -239,7 +232,7 @@ _Columns = dict[str, list[Any]]
 
 def _columns(cell: Cell, rows: list[Mapping[str, Any]]) -> _Columns:
     """Turn rows into columns, with the cell's key and the facts of the machine; NaN is null in JSON."""
-    facts = {**dict(zip(KEY, astuple(cell), strict=True)), "versions": versions(), "machine": machine()}
+    facts = {**dict(zip(KEY, astuple(cell), strict=True)), "versions": versions_text(), "machine": machine()}
     facts["finished_at"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     full = [{**row, **facts} for row in rows]
     return {name: [_plain(row.get(name)) for row in full] for name in COLUMNS}

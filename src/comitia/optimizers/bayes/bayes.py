@@ -1,34 +1,25 @@
-"""Bayesian optimisation: believe, then ask where the belief promises most (T Alg. 2.1)."""
+"""Bayesian optimisation: believe, then ask where the belief promises most (Lévesque 2018, Alg. 2.1)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol, cast
 
 import numpy as np
 
 from comitia.arrays import Array
 from comitia.history import History
-from comitia.optimizers.bayes.belief import Belief, Maximiser, PatientSurrogate, Surrogate
 from comitia.optimizers.bayes.gaussian_process import GaussianProcess
 from comitia.optimizers.bayes.maximise import LocalSearch
 from comitia.optimizers.bayes.per_second import PerSecond, log_seconds
 from comitia.optimizers.bayes.single_thread import one_thread
 from comitia.optimizers.sobol import Sobol
 from comitia.optimizers.unseen import Unseen
-from comitia.seams import Ask
+from comitia.seams import Ask, Belief, Maximiser, Needs, Surrogate, Values
 from comitia.seeds import Seeds
 from comitia.space import Space
 
 N_TRIED = 16
 """Best trials that a maximiser may start from."""
-
-
-class Remembers(Protocol):
-    """A goal that knows what its values once were."""
-
-    def first_values(self, history: History, n: int, seeds: Seeds) -> Array:
-        """Return the values of the first n finished trials as they were before the others.  # (n,)."""
 
 
 class Bayes:
@@ -46,12 +37,9 @@ class Bayes:
         Sobol points before the first model.
     clock : callable (space) -> Surrogate, optional
         Learns how long trials take; then what counts is expected improvement per second.
-    remembers : Remembers, optional
-        A goal whose values move, with a `PatientSurrogate`: tuning costs most of a suggestion, and what was tuned on
-        values of the past can be used again.
     """
 
-    needs_generations = False
+    needs = Needs()
 
     def __init__(
         self,
@@ -61,35 +49,33 @@ class Bayes:
         maximiser: Maximiser = LocalSearch(),  # noqa: B008 - frozen
         n_initial: int = 5,
         clock: Callable[[Space], Surrogate] | None = None,
-        remembers: Remembers | None = None,
     ) -> None:
         self._space = space
         self._surrogate = surrogate(space)
         self._maximiser = maximiser
         self._n_initial = n_initial
         self._clock = None if clock is None else clock(space)
-        self._remembers = remembers
         self._initial = Sobol(space)
 
-    def ask(self, history: History, values: Array, n: int, seeds: Seeds) -> Sequence[Ask]:
-        """See `Optimizer`."""
+    def ask(self, history: History, values: Values, n: int, seeds: Seeds) -> Sequence[Ask]:
         if history.n_finished < self._n_initial:
             return self._initial.ask(history, values, n, seeds)
         with one_thread():
             return self._suggest(history, values, n, seeds)
 
-    def _suggest(self, history: History, values: Array, n: int, seeds: Seeds) -> Sequence[Ask]:
+    def _suggest(self, history: History, values: Values, n: int, seeds: Seeds) -> Sequence[Ask]:
         unseen = Unseen(self._space, history)
         if unseen.is_exhausted:
             return []
         X = history.X[history.finished]
-        belief = self._belief(X, values, history, seeds)
+        belief = self._surrogate.belief(X, values, len(history), seeds)
         if self._clock is not None:
             seconds = log_seconds(history)
-            belief = PerSecond(belief, self._clock.belief(X, seconds, len(history), seeds), float(seconds.std()))
+            clock = self._clock.belief(X, Values(seconds), len(history), seeds)
+            belief = PerSecond(belief, clock, float(seconds.std()))
         if history.n_pending:
             belief = belief.believe(np.array([trial.x for trial in history.pending]))
-        tried = X[np.argsort(values, kind="stable")[:N_TRIED]]
+        tried = X[np.argsort(values.now, kind="stable")[:N_TRIED]]
         found: list[Ask] = []
         for number in range(len(history), len(history) + n):
             x = self._next(belief, tried, unseen, number, seeds)
@@ -99,12 +85,6 @@ class Bayes:
             if len(found) < n:
                 belief = belief.believe(x[None])
         return found
-
-    def _belief(self, X: Array, values: Array, history: History, seeds: Seeds) -> Belief:
-        if (goal := self._remembers) is None:
-            return self._surrogate.belief(X, values, len(history), seeds)
-        surrogate = cast(PatientSurrogate, self._surrogate)
-        return surrogate.belief(X, values, len(history), seeds, lambda n: goal.first_values(history, n, seeds))
 
     def _next(self, belief: Belief, tried: Array, unseen: Unseen, number: int, seeds: Seeds) -> Array | None:
         """Return the best candidate that was not asked before; None if there is nothing new."""

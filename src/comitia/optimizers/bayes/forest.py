@@ -1,4 +1,7 @@
-"""A random forest over a space: mean and variance over trees (Hutter et al. 2011; the SMAC row of C Table I)."""
+"""A random forest over a space: mean and variance over trees.
+
+Hutter et al. 2011; SMAC in Lévesque et al. 2017, Table I.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ import numpy as np
 from comitia.arrays import Array
 from comitia.gp.acquisition import log_ei
 from comitia.gp.outputs import standardise
+from comitia.seams import Values
 from comitia.seeds import Seeds
 from comitia.space import Space
 
@@ -36,7 +40,7 @@ class ForestBelief:
         return means.mean(axis=0), np.maximum(means.var(axis=0) + inside.mean(axis=0), SMALLEST_VARIANCE)
 
     def score(self, X: Array) -> Array:
-        """See `Belief`: nothing is promised at pending rows, and less in their neighbourhood."""
+        """Promise nothing at pending rows, and less in their neighbourhood."""
         mean, var = self.mean_var(X)
         if len(self.pending):
             rows = self.space.impute(X)
@@ -45,11 +49,10 @@ class ForestBelief:
         return log_ei(mean, var, self.best)
 
     def mean(self, X: Array) -> Array:
-        """See `Belief`."""
         return self.mean_var(X)[0]
 
     def believe(self, X: Array) -> ForestBelief:
-        """See `Belief`. A forest cannot be updated: what it is sure of shrinks its variance around each row."""
+        """Shrink the variance around each row: a forest cannot be updated."""
         best = min(self.best, float(self.mean(X).min()))
         return replace(self, best=best, pending=np.concatenate([self.pending, self.space.impute(X)]))
 
@@ -68,12 +71,11 @@ class Forest:
         self._space = space
         self._n_trees = n_trees
 
-    def belief(self, X: Array, y: Array, number: int, seeds: Seeds) -> ForestBelief:
-        """See `Surrogate`."""
+    def belief(self, X: Array, values: Values, number: int, seeds: Seeds) -> ForestBelief:
         from sklearn.tree import ExtraTreeRegressor
 
         rng = seeds("forest", number)
-        rows, z = self._space.impute(X), standardise(y)
+        rows, z = self._space.impute(X), standardise(values.now)
         trees = []
         for _ in range(self._n_trees):
             # five sixths of the features at each split and nodes of at least 3, as SMAC; its leaves of at least 3 did

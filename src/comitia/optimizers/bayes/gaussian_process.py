@@ -17,9 +17,9 @@ from comitia.gp.outputs import standardise
 from comitia.gp.posterior import Posterior, condition, fitted
 from comitia.gp.priors import THESIS, JointPrior, Priors
 from comitia.gp.slice_sampling import sample_theta
-from comitia.gp.theta import Form
+from comitia.gp.theta import Structure
 from comitia.gp.tuning import Gaussian, gaussian_around, maximum_a_posteriori
-from comitia.optimizers.bayes.belief import Past
+from comitia.seams import Values
 from comitia.seeds import Seeds
 from comitia.space import Space
 
@@ -68,22 +68,19 @@ class ProcessBelief:
     acquisition: Acquisition
 
     def score(self, X: Array) -> Array:
-        """See `Belief`."""
         mean, var = self.posterior.mean_var(*self.view(X))
         return self.acquisition(mean, var, self.best, self.posterior.variances[1][:, None])
 
     def mean(self, X: Array) -> Array:
-        """See `Belief`."""
         return np.asarray(self.posterior.mean_var(*self.view(X))[0].mean(axis=0))
 
     def believe(self, X: Array) -> ProcessBelief:
-        """See `Belief`: the mean stays, the variance shrinks, and the incumbent may be one of them."""
+        """Keep the mean, shrink the variance; the incumbent may be one of the rows."""
         rows, labels = self.view(X)
         best = np.minimum(self.best, self.posterior.mean_var(rows, labels)[0].min(axis=1, keepdims=True))
         return replace(self, posterior=self.posterior.believe(rows, labels), best=best)
 
     def score_gradient(self, X: Array) -> tuple[Array, Array]:
-        """See `SmoothBelief`: that of expected improvement."""
         if self.acquisition is not expected_improvement:
             raise ChoiceError(
                 "A search along gradients needs the expected improvement. Got another acquisition, whose gradient is "
@@ -93,7 +90,6 @@ class ProcessBelief:
         return log_ei_gradient(mean, var, self.best, d_mean, d_var)
 
     def mean_gradient(self, X: Array) -> tuple[Array, Array]:
-        """See `SmoothBelief`."""
         mean, _, d_mean, _ = self.posterior.gradients(*self.view(X))
         return mean.mean(axis=0), d_mean.mean(axis=0)
 
@@ -135,19 +131,19 @@ class GaussianProcess:
         n_sweeps: int = 2,
     ) -> None:
         self.view = View(space, view)
-        self._form = Form(self.view.is_categorical, kernel, has_offsets)
+        self._structure = Structure(self.view.is_categorical, kernel, has_offsets)
         self._n_samples, self._map_from, self._n_sweeps = n_samples, map_from, n_sweeps
         self._priors, self._outputs, self._acquisition = priors, outputs, acquisition
         self._tuned: tuple[bytes, Gaussian] | None = None  # cache: observations that theta was tuned on, and theta
 
-    def belief(self, X: Array, y: Array, number: int, seeds: Seeds, past: Past | None = None) -> ProcessBelief:
-        """See `PatientSurrogate`."""
+    def belief(self, X: Array, values: Values, number: int, seeds: Seeds) -> ProcessBelief:
         rows, labels = self.view(X)
+        y = values.now
         z = self._outputs(y)
-        blocks = Blocks(self._form, rows, z, labels)
-        # values that move have no spread that could jump: only their number counts
-        n = last_checkpoint(z if past is None else np.zeros(len(y)))
-        gaussian = self._gaussian(rows[:n], labels[:n], y[:n] if past is None else past(n), self._samples(len(y)))
+        blocks = Blocks(self._structure, rows, z, labels)
+        # values that are remembered have moved, and no spread of theirs can jump: only their number counts
+        n = last_checkpoint(z if values.earlier is None else np.zeros(len(y)))
+        gaussian = self._gaussian(rows[:n], labels[:n], values.of_first(n), self._samples(len(y)))
         posterior = condition(blocks, self._theta(blocks, rows, labels, y, gaussian, seeds("theta", number)))
         best = fitted(blocks, posterior).min(axis=1, keepdims=True)
         return ProcessBelief(self.view, posterior, best, self._acquisition)
@@ -164,7 +160,7 @@ class GaussianProcess:
             return gaussian.centre[None]
         if len(y) > MOST_TUNED:
             blocks = self._some(rows, labels, y)
-        prior = JointPrior(self._priors, blocks.n_shared)
+        prior = JointPrior(self._priors, self._structure)
         return sample_theta(blocks, prior, gaussian, self._n_samples, self._n_sweeps, rng)
 
     def _gaussian(self, rows: Array, labels: Labels, y: Array, needs_spread: bool) -> Gaussian:
@@ -172,7 +168,7 @@ class GaussianProcess:
         key = rows.tobytes() + np.asarray(y).tobytes() + bytes([needs_spread])
         if self._tuned is None or self._tuned[0] != key:
             blocks = self._some(rows, labels, y)
-            prior = JointPrior(self._priors, blocks.n_shared)
+            prior = JointPrior(self._priors, self._structure)
             centre = maximum_a_posteriori(blocks, prior)
             found = gaussian_around(blocks, prior, centre) if needs_spread else Gaussian(centre, np.empty((0, 0)))
             self._tuned = key, found
@@ -186,7 +182,7 @@ class GaussianProcess:
             even = np.linspace(0, len(y) - 1, MOST_TUNED - len(good)).astype(np.intp)
             some = np.unique(np.concatenate([good, even]))
             rows, labels, z = rows[some], labels[some], z[some]
-        return Blocks(self._form, rows, z, labels)
+        return Blocks(self._structure, rows, z, labels)
 
 
 def last_checkpoint(z: Array) -> int:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 
 from comitia.arrays import Array, Indices, Mask
-from comitia.optimizers.bayes.belief import Belief, SmoothBelief
+from comitia.errors import ChoiceError
+from comitia.seams import Belief, SmoothBelief
 from comitia.space import Space
 
 FEW = 2000
@@ -21,7 +22,7 @@ LEAST_GAIN = 0.01
 """A step must promise this much more, in the logarithm of EI a hundredth; T §5.3.2 has a threshold and names none."""
 
 
-def some(space: Space, n: int, rng: np.random.Generator) -> Array:
+def random_rows(space: Space, n: int, rng: np.random.Generator) -> Array:
     """Return random configurations, or all of them where there are few.  # (n, d)."""
     everything = space.all
     return everything if everything is not None and len(everything) <= FEW else space.sample(n, rng)
@@ -39,8 +40,7 @@ class RandomCandidates:
     n: int = 1000
 
     def __call__(self, belief: Belief, space: Space, tried: Array, rng: np.random.Generator) -> Array:
-        """See `Maximiser`."""
-        X = some(space, self.n, rng)
+        X = random_rows(space, self.n, rng)
         return ranked(X, belief.score(X))
 
 
@@ -72,8 +72,7 @@ class LocalSearch:
     n_kept: tuple[int, ...] = (5, 3, 2)
 
     def __call__(self, belief: Belief, space: Space, tried: Array, rng: np.random.Generator) -> Array:
-        """See `Maximiser`."""
-        X = some(space, self.n_candidates, rng)
+        X = random_rows(space, self.n_candidates, rng)
         scores = belief.score(X)
         if space.all is not None and len(X) == len(space.all):
             return ranked(X, scores)
@@ -129,7 +128,6 @@ class Memory:
         self._known: dict[bytes, float] = {}
 
     def score(self, X: Array) -> Array:
-        """See `Belief`."""
         keys = [row.tobytes() for row in X]
         new = {key: index for index, key in enumerate(keys) if key not in self._known}
         if new:
@@ -189,8 +187,7 @@ class Perturbations:
     n_kept: tuple[int, ...] = (9, 4, 2, 2, 2)
 
     def __call__(self, belief: Belief, space: Space, tried: Array, rng: np.random.Generator) -> Array:
-        """See `Maximiser`."""
-        X = some(space, self.n_candidates, rng)
+        X = random_rows(space, self.n_candidates, rng)
         scores = belief.score(X)
         if space.all is not None and len(X) == len(space.all):
             return ranked(X, scores)
@@ -250,7 +247,11 @@ class Gradients:
     most_steps: int = 30
 
     def __call__(self, belief: Belief, space: Space, tried: Array, rng: np.random.Generator) -> Array:
-        """See `Maximiser`."""
+        if not isinstance(belief, SmoothBelief):
+            raise ChoiceError(
+                f"A search along gradients needs a surrogate that has them. Got {type(belief).__name__}. Use "
+                "LocalSearch or Perturbations with it."
+            )
         U = sobol(len(space), self.n_candidates, rng)
         X = np.concatenate([U if self.is_relaxed else space.from_uniform(U), tried[: self.n_starts]])
         X = X[space.is_allowed(X)]
@@ -258,7 +259,7 @@ class Gradients:
             X = space.sample(self.n_candidates, rng)
         scores = belief.score(X)
         starts = X[np.argsort(-scores, kind="stable")[: self.n_starts]]
-        found = ascend(cast(SmoothBelief, belief).score_gradient, starts, self.movable(space, starts), self.most_steps)
+        found = ascend(belief.score_gradient, starts, self.movable(space, starts), self.most_steps)
         found = found if self.is_relaxed else space.snap(found)
         found = found[space.is_allowed(found)]
         return ranked(np.concatenate([found, X]), np.concatenate([belief.score(found), scores]))
@@ -277,11 +278,9 @@ def sobol(d: int, n: int, rng: np.random.Generator) -> Array:
     return np.asarray(qmc.Sobol(d, scramble=True, rng=rng).random(n))
 
 
-def ascend(score_gradient: object, X: Array, movable: Mask, most_steps: int) -> Array:
+def ascend(score_gradient: Callable[[Array], tuple[Array, Array]], X: Array, movable: Mask, most_steps: int) -> Array:
     """Follow the gradient from every row within [0, 1], coordinates that are not movable held."""
     from scipy.optimize import minimize
-
-    assert callable(score_gradient)
 
     def negative(values: Array) -> tuple[float, Array]:
         rows = X.copy()

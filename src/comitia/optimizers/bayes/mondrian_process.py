@@ -1,4 +1,7 @@
-"""A Gaussian process with the Mondrian kernel over a space (C §IV-C): close to a forest, with a process's variance."""
+"""A Gaussian process with the Mondrian kernel over a space: close to a forest, with a process's variance.
+
+Lévesque et al. 2017, §IV-C.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from comitia.gp.mondrian import Mondrian
 from comitia.gp.outputs import standardise
 from comitia.gp.theta import AMPLITUDE, N_GLOBAL, NOISE
 from comitia.optimizers.bayes.gaussian_process import GaussianProcess, View
+from comitia.seams import Values
 from comitia.seeds import Seeds
 from comitia.space import Space
 
@@ -31,16 +35,13 @@ class MondrianBelief:
     best: float
 
     def score(self, X: Array) -> Array:
-        """See `Belief`."""
         mean, var = self.posterior.mean_var(self.view(X)[0])
         return log_ei(mean, np.maximum(var, 1e-12), self.best)
 
     def mean(self, X: Array) -> Array:
-        """See `Belief`."""
         return self.posterior.mean_var(self.view(X)[0])[0]
 
     def believe(self, X: Array) -> MondrianBelief:
-        """See `Belief`."""
         best = min(self.best, float(self.mean(X).min()))
         return replace(self, posterior=self.posterior.believe(self.view(X)[0], self.noise), best=best)
 
@@ -55,7 +56,7 @@ class MondrianProcess:
     ----------
     space : Space
     n_partitions : int
-        T Fig. 5.5 has 30.
+        Lévesque 2018, Fig. 5.5 has 30.
     """
 
     def __init__(self, space: Space, n_partitions: int = 50) -> None:
@@ -63,11 +64,10 @@ class MondrianProcess:
         self._laplace = GaussianProcess(space, kernel=Laplace, n_samples=0)
         self._n_partitions = n_partitions
 
-    def belief(self, X: Array, y: Array, number: int, seeds: Seeds) -> MondrianBelief:
-        """See `Surrogate`."""
-        [theta] = self._laplace.belief(X, y, number, seeds).posterior.theta
+    def belief(self, X: Array, values: Values, number: int, seeds: Seeds) -> MondrianBelief:
+        [theta] = self._laplace.belief(X, values, number, seeds).posterior.theta
         rows, _ = self._view(X)
-        z = standardise(y)
+        z = standardise(values.now)
         lengths = np.exp(theta[N_GLOBAL:])
         partitions = Mondrian(
             lengths, seeds("mondrian", number), self._n_partitions, is_categorical=self._view.is_categorical

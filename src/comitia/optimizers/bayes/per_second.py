@@ -8,7 +8,7 @@ import numpy as np
 
 from comitia.arrays import Array
 from comitia.history import History
-from comitia.optimizers.bayes.belief import Belief
+from comitia.seams import Belief
 
 LEAST_SECONDS = 1e-3
 
@@ -24,15 +24,13 @@ class PerSecond:
     """Its standard deviation."""
 
     def score(self, X: Array) -> Array:
-        """See `Belief`: log EI less the expected logarithm of seconds, up to a constant."""
+        """Return log EI less the expected logarithm of seconds, up to a constant."""
         return self.inner.score(X) - self.spread * self.clock.mean(X)
 
     def mean(self, X: Array) -> Array:
-        """See `Belief`."""
         return self.inner.mean(X)
 
     def believe(self, X: Array) -> PerSecond:
-        """See `Belief`."""
         return replace(self, inner=self.inner.believe(X))
 
 

@@ -29,7 +29,7 @@ from comitia.arrays import Array
 from comitia.errors import ChoiceError
 from comitia.history import History
 from comitia.optimizers.cmaes.uncertainty import UncertaintyHandling
-from comitia.seams import Ask
+from comitia.seams import Ask, Needs, Values
 from comitia.seeds import Seeds
 from comitia.space import Config, Space
 from comitia.space.hyperparameters import Integer, Real
@@ -100,13 +100,14 @@ class CMAES:
     --------
     >>> from scipy.stats import loguniform
     >>> from comitia import History, Seeds, Space
+    >>> from comitia.seams import Values
     >>> import numpy as np
     >>> space = Space({"C": loguniform(1e-3, 1e3), "gamma": loguniform(1e-3, 1e3)})
-    >>> len(CMAES(space).ask(History(2), np.empty(0), 100, Seeds(0)))
+    >>> len(CMAES(space).ask(History(2), Values(np.empty(0)), 100, Seeds(0)))
     6
     """
 
-    needs_generations = True
+    needs = Needs(generations=True, fixed_values=True)
 
     def __init__(
         self,
@@ -140,24 +141,15 @@ class CMAES:
             int(averages),
             uncertainty,
         )
-        self._known: tuple[History, Seeds, Evolution] | None = None  # cache: the fold so far, of that history
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave the cache out: pycma's object holds a function that cannot be pickled, and is found again."""
-        return self.__dict__ | {"_known": None}
-
-    def ask(self, history: History, values: Array, n: int, seeds: Seeds) -> Sequence[Ask]:
-        """See `Optimizer`."""
+    def ask(self, history: History, values: Values, n: int, seeds: Seeds) -> Sequence[Ask]:
         return self.evolution(history, values, seeds).asks(history, n)
 
-    def evolution(self, history: History, values: Array, seeds: Seeds) -> Evolution:
+    def evolution(self, history: History, values: Values, seeds: Seeds) -> Evolution:
         """Return the search after the last generation of which all trials have results."""
-        if self._known is None or self._known[0] is not history or self._known[1] != seeds:
-            # a history only grows, so the same object has the same beginning
-            self._known = (history, seeds, Evolution(self._space, self._options, seeds))
-        evolution = self._known[2]
+        evolution = history.remember((self, seeds), lambda: Evolution(self._space, self._options, seeds))
         while evolution.is_complete(history):
-            evolution.advance(history, values)
+            evolution.advance(history, values.now)
         return evolution
 
 

@@ -14,7 +14,6 @@ value, so a generation may ask for fewer trials than it has individuals, and for
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeGuard
@@ -25,7 +24,7 @@ import numpy as np
 from comitia.arrays import Array, Indices
 from comitia.errors import ChoiceError
 from comitia.history import History
-from comitia.seams import Ask
+from comitia.seams import Ask, Needs, Values
 from comitia.seeds import Seeds
 from comitia.space import Config, Space
 from comitia.space.hyperparameters import Choice, Hyperparameter
@@ -82,8 +81,16 @@ class Generation:
     """Whether they were drawn from the whole space because the vectors had converged."""
 
 
+@dataclass
+class Last:
+    """The last state of the fold over a history, and its generation."""
+
+    state: State
+    generation: Generation
+
+
 class Course(NamedTuple):
-    """How one vector went."""
+    """How one vector changed from generation to generation."""
 
     labels: tuple[str, ...]
     p: Array
@@ -124,13 +131,14 @@ class PBIL:
     >>> import numpy as np
     >>> from comitia import History, Seeds, Space
     >>> from comitia.optimizers import PBIL
+    >>> from comitia.seams import Values
     >>> space = Space({"kind": ["a", "b"], "n": [1, 2, 3]})
-    >>> asks = PBIL(space, population=4).ask(History(2), np.empty(0), 10, Seeds(0))
+    >>> asks = PBIL(space, population=4).ask(History(2), Values(np.empty(0)), 10, Seeds(0))
     >>> 1 <= len(asks) <= 4
     True
     """
 
-    needs_generations = True
+    needs = Needs(generations=True, fixed_values=True)
 
     def __init__(
         self,
@@ -157,21 +165,20 @@ class PBIL:
         self._n_selected = max(1, round(selected * population))
         self._floor = floor
         self.vectors = make_vectors(space, bins, most, flat=flat)
-        self._cache: tuple[History, int, State, Generation] | None = None  # the last state of the fold over a history
 
-    def ask(self, history: History, values: Array, n: int, seeds: Seeds) -> Sequence[Ask]:
-        """See `Optimizer`. Returns what is left to ask of the present generation; `[]` while some of it is pending."""
-        start = self._cached(history, seeds) or self._first(seeds)
-        [(state, generation)] = deque(self._fold(history, values, seeds, *start), maxlen=1)  # the last one counts
-        self._cache = (history, seeds.seed, state, generation)
+    def ask(self, history: History, values: Values, n: int, seeds: Seeds) -> Sequence[Ask]:
+        """Return what is left to ask of the present generation; `[]` while some of it is pending."""
+        last = history.remember((self, seeds), lambda: Last(*self._first(seeds)))
+        for state, generation in self._fold(history, values, seeds, last.state, last.generation):
+            last.state, last.generation = state, generation
         unasked: dict[Config, Array] = {}
         for x, config in zip(generation.X, generation.configs, strict=True):
             if not history.was_asked(config):
                 unasked.setdefault(config, x)
         return [Ask(x) for x in list(unasked.values())[:n]]
 
-    def evolution(self, history: History, values: Array, seeds: Seeds) -> dict[str, Course]:
-        """Return how each vector went, by its name: a function of the arguments alone.
+    def courses(self, history: History, values: Values, seeds: Seeds) -> dict[str, Course]:
+        """Return the course of each vector, by its name: a function of the arguments alone.
 
         Parameters
         ----------
@@ -186,11 +193,6 @@ class PBIL:
 
     # ---- the fold -------------------------------------------------------------------------------------------------
 
-    def _cached(self, history: History, seeds: Seeds) -> tuple[State, Generation] | None:
-        if self._cache is None or self._cache[0] is not history or self._cache[1] != seeds.seed:
-            return None
-        return self._cache[2:]
-
     def _first(self, seeds: Seeds) -> tuple[State, Generation]:
         state = State(0, tuple(vector.start for vector in self.vectors))
         return state, self.generation(state, seeds)
@@ -198,7 +200,7 @@ class PBIL:
     def _fold(
         self,
         history: History,
-        values: Array,
+        values: Values,
         seeds: Seeds,
         state: State,
         generation: Generation,
@@ -211,7 +213,9 @@ class PBIL:
             if not numbers or any(number not in position for number in numbers):
                 return
             # a failed individual's value moves when worse ones succeed, so it has none here
-            fitness = [np.nan if np.isnan(history.losses[k]) else values[position[k]] for k in numbers if k is not None]
+            fitness = [
+                np.nan if np.isnan(history.losses[k]) else values.now[position[k]] for k in numbers if k is not None
+            ]
             state = self.advance(state, generation, np.array(fitness))
             generation = self.generation(state, seeds)
 

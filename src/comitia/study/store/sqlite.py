@@ -1,6 +1,6 @@
-"""The study's record: in memory, or one SQLite file that survives a kill at any moment.
+"""A study's record in one SQLite file that survives a kill at any moment.
 
-Opening a file again is resuming. WAL with `synchronous=NORMAL` is safe against kill -9 and costs 0.05 ms a commit
+Opening a file again is resuming. WAL with `synchronous=NORMAL` is safe against kill -9 and costs 0.05 ms per commit
 (`FULL`, which is also safe against a power cut, costs 4 ms). Everything that belongs together is one transaction.
 """
 
@@ -17,9 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from comitia.errors import ChoiceError, StoreError, StoreMismatch
+from comitia.errors import StoreError, StoreMismatch
 from comitia.history import Observation, Trial
-from comitia.seams import Decode, Store
+from comitia.seams import Decode
+from comitia.study.store.memory import written_twice
 
 FORMAT = 2
 """Version of the tables below; older files are brought up to it, newer ones refused."""
@@ -41,51 +42,6 @@ _UPGRADES = {1: "ALTER TABLE observations ADD COLUMN selection_losses TEXT NOT N
 """What makes a file of one version one of the next."""
 
 
-class MemoryStore:
-    """A record that lives as long as the program."""
-
-    def __init__(self) -> None:
-        self._trials: dict[int, Trial] = {}
-        self._observations: dict[int, Observation] = {}
-        self._blobs: dict[str, bytes] = {}
-
-    def append(
-        self,
-        *,
-        trials: Sequence[Trial] = (),
-        observations: Sequence[Observation] = (),
-        blobs: Mapping[str, bytes] | None = None,
-    ) -> None:
-        """See `Store`."""
-        new_trials = {trial.number: trial for trial in trials}
-        new = {observation.number: observation for observation in observations}
-        if new_trials.keys() & self._trials.keys() or new.keys() & self._observations.keys():
-            raise _written_twice("in memory")
-        if not new.keys() <= self._trials.keys() | new_trials.keys():
-            raise StoreError("An observation must belong to a recorded trial. Got one that does not.")
-        self._trials |= new_trials
-        self._observations |= new
-        self._blobs |= dict(blobs or {})
-
-    def read(self, decode: Decode) -> tuple[list[Trial], list[Observation]]:
-        """See `Store`."""
-        return (
-            [self._trials[number] for number in sorted(self._trials)],
-            [self._observations[number] for number in sorted(self._observations)],
-        )
-
-    def put(self, key: str, value: bytes) -> None:
-        """See `Store`."""
-        self._blobs[key] = value
-
-    def get(self, key: str) -> bytes | None:
-        """See `Store`."""
-        return self._blobs.get(key)
-
-    def close(self) -> None:
-        """See `Store`."""
-
-
 class SqliteStore:
     """A record in one SQLite file.
 
@@ -97,7 +53,7 @@ class SqliteStore:
     Examples
     --------
     >>> import tempfile, pathlib
-    >>> from comitia.study.store import SqliteStore
+    >>> from comitia import SqliteStore
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     store = SqliteStore(pathlib.Path(folder) / "study.db")
     ...     store.put("greeting", b"hello")
@@ -170,7 +126,6 @@ class SqliteStore:
         observations: Sequence[Observation] = (),
         blobs: Mapping[str, bytes] | None = None,
     ) -> None:
-        """See `Store`."""
         with self._clear_errors("write"), self._transaction():
             if trials:
                 self._connection.executemany("INSERT INTO trials VALUES (?,?,?,?,?,?,?,?,?)", map(_trial_row, trials))
@@ -182,7 +137,6 @@ class SqliteStore:
                 self._connection.executemany("INSERT OR REPLACE INTO blobs VALUES (?,?)", blobs.items())
 
     def read(self, decode: Decode) -> tuple[list[Trial], list[Observation]]:
-        """See `Store`."""
         with self._clear_errors("read"):
             rows = self._connection.execute(
                 "SELECT number, batch, x, repeats, folds, continues, root, first_repeat FROM trials ORDER BY number"
@@ -201,17 +155,15 @@ class SqliteStore:
             ) from error
 
     def put(self, key: str, value: bytes) -> None:
-        """See `Store`."""
         self.append(blobs={key: value})
 
     def get(self, key: str) -> bytes | None:
-        """See `Store`."""
         with self._clear_errors("read"):
             row = self._connection.execute("SELECT value FROM blobs WHERE key = ?", (key,)).fetchone()
         return None if row is None else bytes(row[0])
 
     def close(self) -> None:
-        """See `Store`. The last connection to close folds the write-ahead log back into the one file."""
+        """Let go of the file: the last connection to close folds the write-ahead log back into the one file."""
         self._finalizer()
 
     @contextlib.contextmanager
@@ -231,7 +183,7 @@ class SqliteStore:
         try:
             yield
         except sqlite3.IntegrityError as error:
-            raise _written_twice(repr(str(self.path))) from error
+            raise written_twice(repr(str(self.path))) from error
         except (sqlite3.Error, UnicodeError) as error:
             advice = "Check that it is a file that you may write, on a disk with space left."
             if isinstance(error, sqlite3.ProgrammingError):
@@ -243,24 +195,6 @@ class SqliteStore:
             elif "not a database" in str(error) or "malformed" in str(error):
                 advice = "The file is damaged or not a study: restore a copy, or use another path."
             raise StoreError(f"Could not {doing} the study's record {str(self.path)!r}: {error}. {advice}") from error
-
-
-def make_store(storage: str | Path | Store | None) -> Store:
-    """Return a store for a path; memory for None; a store as it is."""
-    if storage is None:
-        return MemoryStore()
-    if isinstance(storage, str | Path):
-        return SqliteStore(storage)
-    if not isinstance(storage, Store):
-        raise ChoiceError(f"The 'storage' parameter must be a path or a Store. Got {storage!r} instead.")
-    return storage
-
-
-def _written_twice(where: str) -> StoreError:
-    return StoreError(
-        f"A trial must be written once. Got one that the record {where} has already. "
-        "Is another program running the same study? Let one of them finish, then open the study again."
-    )
 
 
 _CONFIGS = json.JSONEncoder(default=repr)  # made once: that takes longer than writing a small configuration
@@ -290,7 +224,17 @@ def _trials(rows: list[tuple[Any, ...]], decode: Decode) -> list[Trial]:
         return []
     X = np.array([np.frombuffer(row[2], dtype="<f8") for row in rows])
     return [
-        Trial(number, batch, tuple(x), config, repeats, _folds(folds), continues, root, first_repeat)
+        Trial(
+            number=number,
+            batch=batch,
+            x=tuple(x),
+            config=config,
+            repeats=repeats,
+            folds=_folds(folds),
+            continues=continues,
+            root=root,
+            first_repeat=first_repeat,
+        )
         for (number, batch, _, repeats, folds, continues, root, first_repeat), x, config in zip(
             rows, X.tolist(), decode(X), strict=True
         )
@@ -304,12 +248,12 @@ def _folds(text: str | None) -> tuple[int, ...] | None:
 def _observation(trial: Trial, row: tuple[Any, ...]) -> Observation:
     _, status, losses, metrics, seconds, n_evaluations, error, selection_losses = row
     return Observation(
-        trial,
-        status,
-        tuple(json.loads(losses)),
-        {name: tuple(values) for name, values in json.loads(metrics).items()},
-        seconds,
-        n_evaluations,
-        error,
-        tuple(json.loads(selection_losses)),
+        trial=trial,
+        status=status,
+        losses=tuple(json.loads(losses)),
+        metrics={name: tuple(values) for name, values in json.loads(metrics).items()},
+        seconds=seconds,
+        n_evaluations=n_evaluations,
+        error=error,
+        selection_losses=tuple(json.loads(selection_losses)),
     )

@@ -1,0 +1,72 @@
+"""comitia's own methods."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from comitia.committees.greedy import Greedy
+from comitia.committees.losses import LOG_LOSS, TEMPERED_BRIER
+from comitia.committees.slots import SlotRules
+from comitia.goals import EnsembleLoss
+from comitia.gp.acquisition import augmented_improvement
+from comitia.gp.outputs import clipped
+from comitia.gp.priors import SHORT
+from comitia.methods.method import Method
+from comitia.optimizers import PBIL, Bayes, Sobol
+from comitia.optimizers.bayes.gaussian_process import GaussianProcess
+from comitia.optimizers.bayes.maximise import Perturbations
+from comitia.selections.committees import GreedyCommittee
+
+BRANCH_AWARE_BAYES = partial(
+    Bayes,
+    surrogate=partial(
+        GaussianProcess,
+        view="branches",
+        has_offsets=True,
+        n_samples=5,
+        n_sweeps=0,
+        priors=SHORT,
+        outputs=clipped,
+        acquisition=augmented_improvement,
+    ),
+    maximiser=Perturbations(),
+)
+"""Each choice measured on `benchmarks/studies/synthetic.py`; docs/bayesian-optimisation.md has the numbers."""
+
+AT_MOST_EIGHT = Greedy(most_members=8)
+TEMPERED_COMMITTEE = GreedyCommittee(AT_MOST_EIGHT, loss=TEMPERED_BRIER)
+
+METHODS = [
+    Method(
+        "committee",
+        BRANCH_AWARE_BAYES,
+        "Ensemble optimisation on the Brier score of tempered models, at most 8 of them; the default for tables.",
+        goal=EnsembleLoss(SlotRules(TEMPERED_BRIER, TEMPERED_BRIER, with_replacement=True)),
+        selection=TEMPERED_COMMITTEE,
+    ),
+    Method(
+        "committee-log",
+        BRANCH_AWARE_BAYES,
+        "`committee` on the log loss of models as they are.",
+        goal=EnsembleLoss(SlotRules(LOG_LOSS, LOG_LOSS, with_replacement=True)),
+        selection=GreedyCommittee(AT_MOST_EIGHT, loss=LOG_LOSS),
+    ),
+    Method("bayes", BRANCH_AWARE_BAYES, "Gaussian process that knows branches, with an offset for each."),
+    Method(
+        "bayes-per-second",
+        partial(BRANCH_AWARE_BAYES, clock=partial(GaussianProcess, view="branches", n_samples=0)),
+        "`bayes` by expected improvement per second.",
+    ),
+    Method(
+        "bayes-post",
+        BRANCH_AWARE_BAYES,
+        "`bayes`, a committee as `committee` chooses it.",
+        selection=TEMPERED_COMMITTEE,
+    ),
+    Method("sobol", Sobol, "Sobol points that cover the space evenly, return the best."),
+    Method(
+        "pbil-floor",
+        partial(PBIL, population=20, most=16, floor=0.1),
+        "`pbil-v2` for few trials: generations of 20, coarser cells, a floor on probabilities.",
+    ),
+]

@@ -1,0 +1,1 @@
+"""Selections: what is handed to the user at the end."""
