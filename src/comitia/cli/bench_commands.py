@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -41,7 +41,7 @@ def run(
     retry: Annotated[bool, typer.Option("--retry", help="Run cells again that failed.")] = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Run what is missing of an experiment. Ctrl-C and kill are harmless: run it again to go on.
+    """Run the missing cells of an experiment. Ctrl-C and kill are harmless: run it again to continue.
 
     **Examples**
 
@@ -76,10 +76,10 @@ def report(
 
 @app.command()
 def merge(
-    into: Annotated[Path, typer.Argument(help="Parquet file that gets the cells; made if it is not there.")],
+    into: Annotated[Path, typer.Argument(help="Parquet file that gets the cells; created if it does not exist.")],
     others: Annotated[list[Path], typer.Argument(help="Files of `bench run` of the same experiment.")],
 ) -> None:
-    """Bring together what several machines ran of one experiment; a cell that is in several files counts once.
+    """Merge the cells of one experiment that several machines ran; a cell that is in several files counts once.
 
     **Example**
 
@@ -95,7 +95,7 @@ def merge(
 @app.command()
 def pool(
     problem: Annotated[str, typer.Argument(help="A table of the data folder, or sklearn:iris, openml:61, ...")],
-    space: Annotated[str, typer.Option(help="A row of `comitia spaces`.")],
+    space: Annotated[str, typer.Option(help="A space of `comitia spaces`.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Parquet file.")],
     n_trials: Annotated[int, typer.Option(min=2, help="Configurations.")] = 500,
     folds: Annotated[int, typer.Option(min=2, help="Folds of the validation.")] = 5,
@@ -141,7 +141,7 @@ def pool(
 
 @app.command()
 def peers() -> None:
-    """List what can be compared beside the rows of `comitia methods`: systems and other tools."""
+    """List what can be compared beside the methods of `comitia methods`: systems and other tools."""
     with one_line_errors():
         from comitia.bench.cells.own_systems import SYSTEMS
         from comitia.bench.peers.environments import is_built
@@ -197,7 +197,7 @@ def _run(
     failed = f", {done.n_failed} failed (their rows say why)" if done.n_failed else ""
     print(f"{done.n_run} of {done.n_cells} cells run{before}{failed}. Rows: {rows}")
     if done.is_interrupted:
-        print("Interrupted: everything finished is kept. Run the same command again to go on.", file=sys.stderr)
+        print("Interrupted: everything finished is kept. Run the same command again to continue.", file=sys.stderr)
         raise typer.Exit(130)
     print(f"Report: comitia bench report {rows}")
 
@@ -233,6 +233,7 @@ class Bar:
             BarColumn,
             MofNCompleteColumn,
             Progress,
+            TaskID,
             TextColumn,
             TimeElapsedColumn,
             TimeRemainingColumn,
@@ -248,7 +249,7 @@ class Bar:
             console=Console(stderr=True),
             disable=not is_shown,
         )
-        self._task: Any = None
+        self._task = TaskID(0)
 
     def __enter__(self) -> Bar:
         self._progress.start()
