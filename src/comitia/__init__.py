@@ -7,8 +7,9 @@ from comitia.auto.estimators import AutoClassifier, AutoRegressor
 from comitia.auto.folder import load
 from comitia.auto.search_cv import SearchCV
 from comitia.errors import ComitiaError, ComitiaWarning
+from comitia.evaluation.function import FunctionEvaluator
 from comitia.evaluation.resampling import Fixed, Reshuffled
-from comitia.evaluation.table import FunctionEvaluator, TableEvaluator
+from comitia.evaluation.table import TableEvaluator
 from comitia.execution import Serial, Workers
 from comitia.history import History, Observation, Predictions, Trial
 from comitia.learners import get_space

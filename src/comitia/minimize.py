@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
-from comitia.evaluation.table import FunctionEvaluator
+from comitia.evaluation.function import FunctionEvaluator
 from comitia.methods import Method
 from comitia.seams import Store
 from comitia.space import Config

@@ -16,8 +16,8 @@ from comitia.auto.folder import STUDY, check_output, load
 from comitia.auto.leaderboard import leaderboard_of
 from comitia.cli.fit_options import FILE, FitOptions
 from comitia.errors import ChoiceError, ModelError, TableError, UnknownName
+from comitia.evaluation.checks import task_of
 from comitia.evaluation.scoring import Task
-from comitia.evaluation.table import task_of
 from comitia.learners import SPACES
 from comitia.methods import METHODS
 from comitia.study.study import Study

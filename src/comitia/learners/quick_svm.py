@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.svm import SVC
 
 from comitia.arrays import Array
-from comitia.evaluation.table import Build, Quick
+from comitia.evaluation.fitting import Build, Quick
 from comitia.space import Config
 
 try:

@@ -10,8 +10,8 @@ import ConfigSpace as CS
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from comitia.evaluation.fitting import Build
 from comitia.evaluation.scoring import Task
-from comitia.evaluation.table import Build
 from comitia.space import Space
 
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from comitia.arrays import AnyArray
+from comitia.arrays import AnyArray, Estimator
 from comitia.bench.plan.plan import OWN_SPACE, Cell, Experiment
 from comitia.bench.plan.splits import capped_rows, make_validation
 from comitia.bench.problems.problems import Draw, FunctionProblem, Problem, TableProblem, WithImputer
 from comitia.bench.report.statistics import macro_precision_recall_f
-from comitia.committees.ensemble import of_most
-from comitia.committees.tempering import tempered
+from comitia.committees.combine import Answers, combined
 from comitia.errors import ExperimentError
-from comitia.evaluation.scoring import LogLoss, Scorer, Task
-from comitia.evaluation.silence import quiet
-from comitia.evaluation.table import FunctionEvaluator, TableEvaluator
+from comitia.evaluation.function import FunctionEvaluator
+from comitia.evaluation.isolation import quiet
+from comitia.evaluation.scoring import DEFAULT_LOSSES, ROW_LOSSES, RowLoss, Scorer, Task
+from comitia.evaluation.table import TableEvaluator
 from comitia.learners import get_space
 from comitia.methods import Method, kept_by
 from comitia.seams import Evaluator, Member
@@ -158,7 +158,7 @@ class TableArena:
 
 def default_loss(task: Task) -> str:
     """Return what the papers report: the error rate, or the squared error."""
-    return "zero-one" if task == "classification" else "squared-error"
+    return DEFAULT_LOSSES[task]
 
 
 @dataclass(eq=False)
@@ -169,7 +169,7 @@ class Tester:
     draw: Draw
     most_rows: int | None
     refit: bool
-    answers: dict[tuple[Config, int | None], tuple[AnyArray, AnyArray | None]] = field(default_factory=dict)
+    known: dict[tuple[Config, int | None], Answers] = field(default_factory=dict)
 
     def score(self, members: Sequence[Member], seeds: Seeds) -> Score:
         """Return the score of some members with their weights."""
@@ -178,88 +178,73 @@ class Tester:
             if len(members) > 1:
                 raise ExperimentError(f"A committee must be tested by a loss on rows. Got {loss.name!r}. Use log-loss.")
             return Score(-loss(self.fitted(members[0], seeds), self.draw.X_test, self.draw.y_test))
-        found = [self._tempered(member, seeds) for member in members]
-        weights = [m.weight for m in members]
-        score = score_answers([answer for answer, _ in found], weights, self.draw.y_test, self.evaluator)
-        ps = [p for _, p in found if p is not None]
-        if self.evaluator.classes is None or len(ps) < len(found):
-            return score
-        p = np.average(ps, axis=0, weights=weights)
-        return score._replace(log_loss=log_loss_of(p, self.evaluator.classes, self.draw.y_test))
+        answers = [self.answers(member, seeds) for member in members]
+        votes = not self.averages
+        return score_members(members, answers, self.draw.y_test, loss=loss, classes=self.evaluator.classes, votes=votes)
 
-    def _tempered(self, member: Member, seeds: Seeds) -> tuple[AnyArray, AnyArray | None]:
-        """Return what counts and probabilities, both as the committee averages them."""
-        answer, p = self._both(member, seeds)
-        if p is None or self.evaluator.classes is None:
-            return answer, p
-        p = tempered(p, member.temperature)
-        return (p if answer.ndim == 2 else answer), p
+    @property
+    def averages(self) -> bool:
+        """Whether probabilities are averaged instead of votes counted."""
+        return self.evaluator.keep == "probabilities" or self.evaluator.loss.needs_probabilities
 
-    def answer(self, member: Member, seeds: Seeds) -> AnyArray:
-        """Return what counts on the test rows: codes, probabilities where those are averaged, or numbers."""
-        return self._both(member, seeds)[0]
-
-    def _both(self, member: Member, seeds: Seeds) -> tuple[AnyArray, AnyArray | None]:
-        """Return what counts, and the probabilities of classes; see `TableEvaluator.answer` for who has none."""
+    def answers(self, member: Member, seeds: Seeds) -> Answers:
+        """Return what a member says about the test rows; see `TableEvaluator.answer` for who has no probabilities."""
         # a model that is not refitted is the trial's own; one that is refitted depends on its configuration alone
         key = (member.config, None if self.refit else member.trial)
-        if key not in self.answers:
-            e, X = self.evaluator, self.draw.X_test
-            averages = e.keep == "probabilities" or getattr(e.loss, "needs_probabilities", False)
-            if len(self.answers) >= MOST_ANSWERS:
-                del self.answers[next(iter(self.answers))]
+        if key not in self.known:
+            if len(self.known) >= MOST_ANSWERS:
+                del self.known[next(iter(self.known))]
             with quiet():
-                model = self.fitted(member, seeds)
-                answer = e.answer(model, X, averages)
-                self.answers[key] = (answer, answer if averages else self._probabilities(model))
-        return self.answers[key]
+                self.known[key] = self._answers(self.fitted(member, seeds))
+        return self.known[key]
 
-    def _probabilities(self, model: Any) -> AnyArray | None:
-        """Return probabilities of classes where only votes count: without them there is no log loss, but an error."""
-        if self.evaluator.classes is None:
-            return None
+    def _answers(self, model: Estimator) -> Answers:
+        e, X = self.evaluator, self.draw.X_test
+        values = e.answer(model, X, False)
+        if e.classes is None:
+            return Answers(values)
         try:
-            return self.evaluator.answer(model, self.draw.X_test, True)
+            return Answers(values, e.answer(model, X, True))
         except Exception:  # a learner may raise anything
-            return None
+            if self.averages:
+                raise
+            return Answers(values)  # then there is an error rate, but no log loss
 
-    def fitted(self, member: Member, seeds: Seeds) -> Any:
+    def fitted(self, member: Member, seeds: Seeds) -> Estimator:
         """Return the model: fitted on everything but the test rows, or the trial's own."""
         e = self.evaluator
         if self.refit:
-            rows, random_state = capped_rows(len(e.y), self.most_rows, seeds), seeds.integer("refit")
-        else:
-            number = member.trial or 0
-            rows, random_state = e.splits(number, 0, seeds)[0][0], seeds.integer("learner", number, 0, 0)
-        model = e.build(member.config, random_state)
-        with quiet():
-            return model.fit(e.X[rows], e.y[rows])
+            return e.fit(member.config, capped_rows(len(e.y), self.most_rows, seeds), seeds)
+        number = member.trial or 0
+        return e.fit(member.config, e.splits(number, 0, seeds)[0][0], seeds, (number, 0, 0))
 
 
-def score_answers(
-    answers: Sequence[AnyArray], weights: Sequence[float], y_test: AnyArray, evaluator: TableEvaluator
+def score_members(
+    members: Sequence[Member],
+    answers: Sequence[Answers],
+    y_test: AnyArray,
+    *,
+    loss: RowLoss,
+    classes: AnyArray | None,
+    votes: bool,
 ) -> Score:
-    """Score a committee: most votes for class codes, ties to the first; means of probabilities or numbers."""
-    loss, classes = evaluator.loss, evaluator.classes
-    assert not isinstance(loss, Scorer)
+    """Score what members say about the test rows, put together as an `Ensemble` does; ties go to the first class."""
+    weights, temperatures = [m.weight for m in members], [m.temperature for m in members]
+    n_classes = 0 if classes is None else len(classes)
+    found = combined(answers, weights, n_classes=n_classes, votes=votes, temperatures=temperatures)
+    assert found.values is not None
     if classes is None:
-        return Score(float(np.mean(loss.rows(y_test, np.average(answers, axis=0, weights=weights)))))
-    if answers[0].ndim == 2:
-        p = np.average(answers, axis=0, weights=weights)
-        predicted = classes[of_most(p)]
-        rows = loss.rows(*over_all_classes(p, classes, y_test)) if loss.needs_probabilities else predicted != y_test
-    else:
-        votes = sum(w * (a[:, None] == np.arange(len(classes))) for a, w in zip(answers, weights, strict=True))
-        predicted = classes[of_most(np.asarray(votes))]
-        rows = predicted != y_test
+        return Score(float(np.mean(loss.rows(y_test, found.values))))
+    predicted = classes[found.values]
     precision, recall, _ = macro_precision_recall_f(y_test, predicted)
-    return Score(float(np.mean(rows)), precision, recall)
+    log_loss = np.nan if found.probabilities is None else log_loss_of(found.probabilities, classes, y_test)
+    error = log_loss if loss.needs_probabilities else float(np.mean(predicted != y_test))
+    return Score(error, precision, recall, log_loss)
 
 
-def log_loss_of(p: AnyArray, classes: AnyArray | None, y_test: AnyArray) -> float:
+def log_loss_of(p: AnyArray, classes: AnyArray, y_test: AnyArray) -> float:
     """Return the log loss of probabilities."""
-    assert classes is not None
-    return float(np.mean(LogLoss().rows(*over_all_classes(p, classes, y_test))))
+    return float(np.mean(ROW_LOSSES["log-loss"].rows(*over_all_classes(p, classes, y_test))))
 
 
 def over_all_classes(p: AnyArray, classes: AnyArray, y: AnyArray) -> tuple[AnyArray, AnyArray]:

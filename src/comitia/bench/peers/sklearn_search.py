@@ -14,10 +14,10 @@ from sklearn.utils.metaestimators import available_if
 
 from comitia.arrays import AnyArray, Array
 from comitia.errors import ChoiceError, NothingFound
+from comitia.evaluation.fitting import Build
+from comitia.evaluation.isolation import quiet
 from comitia.evaluation.resampling import Fixed, make_splitter
-from comitia.evaluation.scoring import Scorer, make_loss
-from comitia.evaluation.silence import quiet
-from comitia.evaluation.table import Build
+from comitia.evaluation.scoring import Scorer, make_scoring
 from comitia.learners.recipe import LearnerSpace
 from comitia.seeds import Seeds
 from comitia.space import Config
@@ -94,10 +94,9 @@ def search_with_sklearn(
     learner = (ConfigClassifier if is_class else ConfigRegressor)(
         None, build=ready.build, random_state=seeds.integer("learner")
     )
-    default = "zero-one" if is_class else "squared-error"
     options = {
         "param_distributions": {"config": [Candidate(config) for config in candidates]},
-        "scoring": Score(make_loss(default if loss is None else loss), np.unique(y) if is_class else None),
+        "scoring": Score(make_scoring(loss, ready.task).loss, np.unique(y) if is_class else None),
         "cv": [(train, test) for train, test in splits],
         "refit": False,
         "random_state": seeds.integer("sklearn"),

@@ -22,9 +22,9 @@ from sklearn.pipeline import make_pipeline
 from comitia.arrays import AnyArray, Array, Indices
 from comitia.bench.plan.plan import Split
 from comitia.errors import ExperimentError, TableError, UnknownName
+from comitia.evaluation.fitting import Build
 from comitia.evaluation.resampling import make_splitter
 from comitia.evaluation.scoring import Task
-from comitia.evaluation.table import Build
 from comitia.seeds import Seeds
 from comitia.space import Config, Space
 from comitia.tables.cleaner import MOST_LEVELS, TableCleaner

@@ -19,25 +19,24 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from comitia.arrays import AnyArray, Array
-from comitia.bench.cells.arenas import Score, Tester, score_answers
+from comitia.bench.cells.arenas import Score, Tester, score_members
 from comitia.bench.files import replacing
 from comitia.bench.peers.registry import PEERS
 from comitia.bench.plan.plan import Cell, Experiment
 from comitia.bench.problems.problems import FunctionProblem, find_problem
-from comitia.committees.tempering import tempered
+from comitia.committees.combine import kept_answers
 from comitia.errors import ChoiceError, ExperimentError
-from comitia.evaluation.scoring import Scorer
+from comitia.evaluation.scoring import ROW_LOSSES, Scorer
 from comitia.evaluation.table import TableEvaluator
 from comitia.history import History, Observation, Predictions, Trial, Truth
 from comitia.methods import Method, kept_by
 from comitia.seams import Ask, Judging, Keep, Member, Optimizer, Values
 from comitia.seeds import Seeds
-from comitia.space import Config, Space
+from comitia.space import Space
 from comitia.study.study import Study
 
 VERSION = 1
@@ -102,7 +101,7 @@ class PoolArena:
         self.loss = pool.loss
         self.n_rows = len(pool.y_train)
         self.evaluator = PoolEvaluator(pool, keep=kept_by(method, pool.loss))
-        self._votes = TableEvaluator(_no_build, np.zeros((self.n_rows, 1)), pool.y_train, loss=pool.loss, cv=0.5)
+        self._classes = np.unique(pool.y_train) if pool.task == "classification" else None
 
     def adapted(self, method: Method) -> Method:
         """Move what the method proposes to tabulated configurations."""
@@ -118,13 +117,15 @@ class PoolArena:
                 distances = distances_to(self.pool, self.space.encode([member.config])[0])
                 has_answer = np.array([answer is not None for answer in self.pool.test_answers])
                 index = int(np.where(has_answer, distances, np.inf).argmin())
-            answer = np.asarray(self.pool.test_answers[index])
-            answers.append(tempered(answer, member.temperature) if answer.ndim == 2 else answer)
-        return score_answers(answers, [member.weight for member in members], self.pool.y_test, self._votes)
-
-
-def _no_build(config: Config, random_state: int) -> Any:
-    raise AssertionError("a pool trains nothing")
+            answers.append(np.asarray(self.pool.test_answers[index]))
+        return score_members(
+            members,
+            [kept_answers(answer, 0) for answer in answers],
+            self.pool.y_test,
+            loss=ROW_LOSSES[self.pool.loss],
+            classes=self._classes,
+            votes=answers[0].ndim == 1,
+        )
 
 
 class PoolEvaluator:
@@ -211,11 +212,12 @@ class WithTest:
         if predictions is None:
             return observation, None
         try:
-            answer = self.tester.answer(Member(trial.config, 1.0, trial.number), seeds)
+            answers = self.tester.answers(Member(trial.config, 1.0, trial.number), seeds)
+            answer = np.asarray(answers.probabilities if self.tester.averages else answers.values)
         except Exception as error:  # what fits on the folds may fail on all rows
             text = f"fit on all rows: {type(error).__name__}: {error}"
             return replace(observation, status="failed", error=text), None
-        self.tester.answers.clear()
+        self.tester.known.clear()
         return observation, replace(predictions, selection=answer[None])
 
     def n_fits(self, trial: Trial) -> int:
