@@ -198,7 +198,7 @@ def _print_summary(estimator: Auto, output: Path) -> None:
     best, together = estimator.study_.history.best, estimator.validation_score_
     print(f"{estimator.study_.history.n_finished} trials, model saved in {output}")
     for member in estimator.members_:
-        what = "predicts the same for every row" if member.config is None else json.dumps(dict(member.config))
+        what = json.dumps(dict(member.config)) if member.config else "predicts the same for every row"
         print(f"  weight {member.weight:.2f}: {what}")
     if best is not None and len(estimator.members_) > 1 and not math.isnan(together):
         print(f"Validation loss {-together:.4g} of the committee, {best.loss:.4g} of the best single model:")

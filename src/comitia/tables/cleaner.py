@@ -204,6 +204,14 @@ class TableCleaner(BaseEstimator):  # type: ignore[misc]
         return np.column_stack([_numbers(frame.iloc[:, i], name) for i, name in enumerate(self.names_)])
 
 
+def column_names(X: Table | ArrayLike) -> list[str] | None:
+    """Return what scikit-learn calls feature names: the names of a frame's columns, if all are texts; else None."""
+    import pandas as pd
+
+    names = list(X.columns) if isinstance(X, pd.DataFrame | PolarsFrame) else None
+    return None if names is None or not all(isinstance(name, str) for name in names) else names
+
+
 def as_frame(X: Table | ArrayLike) -> pd.DataFrame | None:
     """Return a pandas frame for frames and for arrays with more than numbers in them; None for plain numbers."""
     import pandas as pd

@@ -60,7 +60,7 @@ def comitia_answer(request: Request) -> SystemAnswer:
         probabilities,
         np.asarray(model.classes_) if is_classes else None,
         time.perf_counter() - started,
-        "" if heaviest.config is None else str(heaviest.config["learner"]),
+        str(heaviest.config.get("learner", "")),
         n_members=len(model.members_),
     )
 
