@@ -154,6 +154,9 @@ def test_a_type_of_ones_own_is_built_only_if_it_is_named(tmp_path: Path) -> None
         read_model(tmp_path / "file")
     found = read_model(tmp_path / "file", [f"{__name__}.Own"])
     assert (found.slot, found.attribute) == (1, 2)
+    slotted = Slotted()
+    slotted.slot = 3
+    assert again(slotted, tmp_path, [f"{__name__}.Slotted"]).slot == 3
 
 
 def test_what_cannot_be_found_again_is_not_written(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ class AutoFit:
             selection_split=SELECTION_SPLIT if self.method.has_selection_split else None,
         )
 
-    def open_study(self, seed: int, storage: str | Path | Store | None) -> Study:
+    def open_study(self, seed: int | None, storage: str | Path | Store | None) -> Study:
         """Return the study of this fit, with the default of every learner to begin with, or resume the stored one."""
         assert self.evaluator.n_folds  # splits that do not fit are refused before a file is made
         study = Study(self.default.space, self.method, seed=seed, storage=storage)

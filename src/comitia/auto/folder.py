@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from comitia.arrays import Json
 from comitia.auto.model_file import read_model, write_model
 from comitia.errors import ComitiaError, ModelError, VersionWarning
 from comitia.study.record import versions
@@ -31,7 +32,7 @@ class FittedModel(Protocol):
 
     study_: Study
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def get_params(self, deep: bool = True) -> Json:
         """Return what it was constructed with."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -16,8 +16,11 @@ from sklearn.tree._tree import Tree
 from comitia.arrays import AnyArray
 from comitia.errors import ModelError
 
+Part: TypeAlias = Any
+"""Whatever a model consists of."""
 
-def check_indices(kind: type, arguments: Sequence[Any], state: Any) -> None:
+
+def check_indices(kind: type, arguments: Sequence[Part], state: Part) -> None:
     """Refuse what an object would be built from if it would then be read beyond its end.
 
     Parameters
@@ -78,14 +81,14 @@ def _is_sound_neighbour_tree(
     )
 
 
-def _is_sound_forest(state: Mapping[str, Any]) -> bool:
+def _is_sound_forest(state: Mapping[str, Part]) -> bool:
     """Tell whether all trees are for tables of the forest's width, which alone is compared with a new table's."""
     trees = np.asarray(state["estimators_"], dtype=object)
     is_wide = all(tree.n_features_in_ == state["n_features_in_"] for tree in trees.ravel())
     return is_wide and (trees.ndim == 1 or trees.shape[1] == state.get("n_trees_per_iteration_", trees.shape[1]))
 
 
-def _is_sound_matrix(kind: type, state: Mapping[str, Any]) -> bool:
+def _is_sound_matrix(kind: type, state: Mapping[str, Part]) -> bool:
     matrix = kind((state["data"], state["indices"], state["indptr"]), shape=state["_shape"])
     try:
         matrix.check_format(full_check=True)

@@ -29,7 +29,7 @@ from scipy import sparse, special
 from sklearn.base import BaseEstimator
 
 from comitia.arrays import AnyArray, Json
-from comitia.auto.index_checks import check_indices
+from comitia.auto.index_checks import Part, check_indices
 from comitia.auto.trusted_types import RANDOM, TRUSTED
 from comitia.errors import ModelError
 
@@ -70,7 +70,7 @@ def write_model(file: Path, content: object) -> None:
         archive.writestr(ARRAYS, writer.numbers.getvalue())
 
 
-def read_model(file: Path, trusted: Iterable[str] = ()) -> Any:
+def read_model(file: Path, trusted: Iterable[str] = ()) -> Part:
     """Read what `write_model` wrote.
 
     Parameters
@@ -128,12 +128,12 @@ def _is_harmless(name: str) -> bool:
     return issubclass(found, np.generic | SPARSE)
 
 
-def _find(name: str) -> Any:
+def _find(name: str) -> Part:
     module, _, last = name.rpartition(".")
     return vars(importlib.import_module(module))[last]
 
 
-def _name_of(value: Any) -> str:
+def _name_of(value: Part) -> str:
     """Return the name by which a type or a function is found again."""
     module, last = value.__module__, value.__name__
     if isinstance(value, np.ufunc):
@@ -160,7 +160,7 @@ class _Writer:
         self._positions: dict[int, int | None] = {}
         self._seen: list[object] = []  # else Python would use the id of what is gone again
 
-    def value(self, value: Any) -> Value:
+    def value(self, value: Part) -> Value:
         if type(value) in PLAIN:
             return value  # type: ignore[no-any-return]
         if id(value) not in self._positions:
@@ -177,7 +177,7 @@ class _Writer:
     def _values(self, values: Iterable[object]) -> list[Value]:
         return [self.value(value) for value in values]
 
-    def _entry(self, value: Any) -> Entry:
+    def _entry(self, value: Part) -> Entry:
         kind = type(value)
         if kind.__name__ in SEQUENCES and kind is SEQUENCES[kind.__name__]:
             return [kind.__name__, self._values(value)]
@@ -213,7 +213,7 @@ class _Writer:
             self.numbers.write(column.tobytes())
         return ["array", _spelled(array.dtype), array.shape, order, start, [column.dtype.str for column in narrow]]
 
-    def _reduced(self, value: Any) -> Entry:
+    def _reduced(self, value: Part) -> Entry:
         """Return the entry of an object by what it would tell pickle."""
         reduce = copyreg.dispatch_table.get(type(value))
         try:
@@ -269,8 +269,8 @@ class _Reader:
 
     def __init__(self, numbers: bytes) -> None:
         self._numbers = numbers
-        self._built: list[Any] = []
-        self._found: dict[str, Any] = {}
+        self._built: list[Part] = []
+        self._found: dict[str, Part] = {}
         self._build: dict[str, Callable[..., object]] = {
             **{name: lambda values, kind=kind: kind(self._values(values)) for name, kind in SEQUENCES.items()},
             "dict": self._dict,
@@ -286,30 +286,30 @@ class _Reader:
             "call": self._call,
         }
 
-    def read(self, entries: Sequence[Entry]) -> Any:
+    def read(self, entries: Sequence[Entry]) -> Part:
         """Return the last object, which consists of the others."""
         for kind, *rest in entries:
             self._built.append(self._build[kind](*rest))
         return self._built[-1]
 
-    def _value(self, value: Value) -> Any:
+    def _value(self, value: Value) -> Part:
         if not isinstance(value, list):
             return value
         if value[0] < 0:
             raise ValueError("an entry refers to one that comes later")
         return self._built[value[0]]
 
-    def _values(self, values: Sequence[Value]) -> list[Any]:
+    def _values(self, values: Sequence[Value]) -> list[Part]:
         return [self._value(value) for value in values]
 
-    def _pairs(self, values: Sequence[Value]) -> Iterable[tuple[Any, Any]]:
+    def _pairs(self, values: Sequence[Value]) -> Iterable[tuple[Part, Part]]:
         parts = iter(self._values(values))
         return zip(parts, parts, strict=True)
 
-    def _dict(self, values: Sequence[Value]) -> dict[Any, Any]:
+    def _dict(self, values: Sequence[Value]) -> dict[Part, Part]:
         return dict(self._pairs(values))
 
-    def _array(self, spelled: Any, shape: Sequence[int], order: Order, start: int, narrow: Sequence[str]) -> AnyArray:
+    def _array(self, spelled: Part, shape: Sequence[int], order: Order, start: int, narrow: Sequence[str]) -> AnyArray:
         dtype, n = np.dtype(spelled), math.prod(shape)
         if min(shape, default=0) < 0:
             raise ValueError(f"an array has the shape {shape}")
@@ -328,7 +328,7 @@ class _Reader:
         array[:] = self._values(values)
         return array.reshape(shape)
 
-    def _name(self, name: str) -> Any:
+    def _name(self, name: str) -> Part:
         if name not in self._found:
             self._found[name] = _find(name)
         return self._found[name]
@@ -344,7 +344,9 @@ class _Reader:
             check_indices(function, parts, full)
         return self._completed(function(*parts), full, *more)
 
-    def _completed(self, made: Any, state: Any, items: Sequence[Value] | None, pairs: Sequence[Value] | None) -> object:
+    def _completed(
+        self, made: Part, state: Part, items: Sequence[Value] | None, pairs: Sequence[Value] | None
+    ) -> object:
         """Give an object its state, as unpickling would."""
         if items is not None:
             made.extend(self._values(items))
@@ -356,7 +358,8 @@ class _Reader:
             made.__setstate__(state)
             return made
         attributes, slots = state if isinstance(state, tuple) else (state, {})
-        vars(made).update(attributes or {})
-        for name, value in slots.items():
+        if attributes:
+            made.__dict__.update(attributes)
+        for name, value in (slots or {}).items():
             setattr(made, name, value)
         return made
