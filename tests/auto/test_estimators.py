@@ -4,6 +4,7 @@ import os
 import pickle
 import time
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -30,9 +31,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
-from comitia import AutoClassifier, AutoRegressor, Method, SearchCV, Workers
-from comitia.auto.estimators import FallbackWarning
-from comitia.errors import ChoiceError, ComitiaError, ComitiaWarning, TableError, UnknownName
+from comitia import AutoClassifier, AutoRegressor, Config, Method, SearchCV, Workers
+from comitia.errors import ChoiceError, ComitiaError, ComitiaWarning, FallbackWarning, TableError, UnknownName
 from comitia.optimizers import RandomSearch
 from comitia.selections.set_aside import SelectionSplit
 
@@ -97,6 +97,12 @@ class TestInsideScikitLearn:
         assert sum(member.weight for member in model.members_) == 1
         assert "linear" in model._repr_html_()
         assert "AutoClassifier" in quick()._repr_html_()
+
+    def test_a_notebook_shows_texts_of_the_user_as_texts(self) -> None:
+        model = quick(n_trials=1).fit(*IRIS)
+        model.members_ = [replace(m, config=Config({"text": "<b>&</b>"})) for m in model.members_]
+        assert "&lt;b&gt;&amp;&lt;/b&gt;" in model._repr_html_()
+        assert "<b>&" not in model._repr_html_()
 
     def test_score_follows_scoring(self) -> None:
         X, y = load_breast_cancer(return_X_y=True)
