@@ -21,7 +21,7 @@ from comitia.committees import Ensemble
 from comitia.committees.greedy import Greedy
 from comitia.committees.losses import C_BOUND, SQUARED_MARGIN
 from comitia.committees.slots import SlotRules, committee_of
-from comitia.evaluation.scoring import ZeroOneLoss
+from comitia.evaluation.scoring import ROW_LOSSES
 from comitia.methods.papers.levesque2018 import ensemble_optimisation
 from comitia.selections.committees import GreedyCommittee, validation_loss
 
@@ -62,7 +62,7 @@ def draw_slots() -> None:
     figure, [alone, beside] = new_axes(2)
     order = np.argsort(gammas)
     alone.plot(gammas[order], history.losses[order], "k--", label="a model alone")
-    together = validation_loss(history, study.members(), ZeroOneLoss())
+    together = validation_loss(history, study.members(), ROW_LOSSES["zero-one"])
     alone.axhline(together, color="k", ls="-.", label="all five")
     for slot, (where, losses, own, error) in enumerate(lines):
         [line] = beside.plot(where, losses, label=f"slot {slot}")
@@ -119,7 +119,7 @@ def draw_sizes() -> None:
                     models[member.trial] = ready.build(member.config, 0).fit(X_TRAIN, Y_TRAIN)
             fitted, weights = [models[m.trial] for m in members], [m.weight for m in members]
             test = float(np.mean(Ensemble(fitted, weights, 2, votes=True).predict(X_TEST) != Y_TEST))
-            curves[name].append((validation_loss(study.history, members, ZeroOneLoss()), test))
+            curves[name].append((validation_loss(study.history, members, ROW_LOSSES["zero-one"]), test))
     if not HAS_PICTURES:
         for name, curve in curves.items():
             for size, (validation, test) in zip(sizes, curve, strict=True):

@@ -23,7 +23,7 @@ def comitia(*arguments: str, output: Path | None = None) -> None:
     """Run a command as a person would, and show it."""
     print("\n$ comitia " + " ".join(arguments) + (f" > {output}" if output else ""), flush=True)
     done = subprocess.run(
-        [sys.executable, "-m", "comitia.cli.app", *arguments], check=True, stdout=subprocess.PIPE if output else None
+        [sys.executable, "-m", "comitia.cli", *arguments], check=True, stdout=subprocess.PIPE if output else None
     )
     if output:
         output.write_bytes(done.stdout)

@@ -1,5 +1,6 @@
 """The history: what was asked, what came of it, chains of trials."""
 
+import io
 import math
 import pickle
 from collections.abc import Iterable
@@ -86,7 +87,22 @@ def test_predictions_travel_as_bytes() -> None:
     assert again.rows.tolist() == [3, 1]
     assert again.values.dtype == np.float32
     assert (again.values == predictions.values).all()
-    assert again.selection is None
+    assert again.seconds is None
+
+
+def test_predictions_of_earlier_versions_are_read_without_those_of_the_selection_split() -> None:
+    buffer = io.BytesIO()
+    np.savez(
+        buffer,
+        rows=np.array([0, 1]),
+        folds=np.array([0, 0]),
+        values=np.array([1, 0], dtype=np.int16),
+        selection=np.zeros((5, 30), dtype=np.int16),
+        seconds=np.array([0.1]),
+    )
+    again = Predictions.from_bytes(buffer.getvalue())
+    assert again.values.tolist() == [1, 0]
+    assert again.seconds is not None
 
 
 def test_finished_numbers_are_right_with_and_without_pending_trials() -> None:

@@ -17,26 +17,27 @@ import pandas as pd
 from sklearn.model_selection import StratifiedKFold
 
 from comitia import get_space
+from comitia.arrays import has_probabilities
 from comitia.bench.plan.plan import HoldOutTest
 from comitia.bench.problems.finding import find_table
-from comitia.committees.ensemble import of_most, probabilities_of
+from comitia.committees.combine import Answers, codes_of, combined, probabilities
 from comitia.committees.greedy import Greedy
 from comitia.committees.losses import BRIER, LOG_LOSS, SQUARED_MARGIN, ZERO_ONE
 from comitia.committees.tempering import temperature_of, tempered
 from comitia.committees.votes import empty, make_rows
-from comitia.evaluation.silence import quiet
+from comitia.evaluation.isolation import quiet
 
 N_MODELS, N_DRAWN, N_DRAWS = 100, 50, 12
 FEW = Greedy(most_members=8)
 # name: loss, whose probabilities are tempered, how many join, whether it votes
 RULES: dict[str, tuple[Any, str, Greedy, bool]] = {
-    "votes, best 3 first (T)": (ZERO_ONE, "nobody", Greedy(n_warm=3), True),
-    "votes, best 3 first, 8": (ZERO_ONE, "nobody", Greedy(n_warm=3, most_members=8), True),
-    "squared margin, 8": (SQUARED_MARGIN, "nobody", FEW, True),
-    "log loss, 8": (LOG_LOSS, "nobody", FEW, False),
-    "log loss": (LOG_LOSS, "nobody", Greedy(), False),
-    "log loss, bags, 8": (LOG_LOSS, "nobody", Greedy(n_bags=10, most_members=8), False),
-    "Brier, 8": (BRIER, "nobody", FEW, False),
+    "votes, best 3 first (Lévesque 2018)": (ZERO_ONE, "none", Greedy(n_warm=3), True),
+    "votes, best 3 first, 8": (ZERO_ONE, "none", Greedy(n_warm=3, most_members=8), True),
+    "squared margin, 8": (SQUARED_MARGIN, "none", FEW, True),
+    "log loss, 8": (LOG_LOSS, "none", FEW, False),
+    "log loss": (LOG_LOSS, "none", Greedy(), False),
+    "log loss, bags, 8": (LOG_LOSS, "none", Greedy(n_bags=10, most_members=8), False),
+    "Brier, 8": (BRIER, "none", FEW, False),
     "log loss, margins tempered, 8": (LOG_LOSS, "margins", FEW, False),
     "log loss, all tempered, 8": (LOG_LOSS, "all", FEW, False),
     "Brier, margins tempered, 8": (BRIER, "margins", FEW, False),
@@ -61,9 +62,7 @@ def evaluate(name: str, folder: Path) -> dict[str, Any]:
     folds = list(StratifiedKFold(5, shuffle=True, random_state=0).split(X, y))
 
     def both(model: Any, rows: Any) -> tuple[Any, Any]:
-        p = np.zeros((len(rows), len(classes)), dtype=np.float32)
-        p[:, np.searchsorted(classes, model.classes_)] = probabilities_of(model, rows)
-        return p, np.searchsorted(classes, model.predict(rows))
+        return probabilities(model, rows, classes), codes_of(model.predict(rows), classes)
 
     for config in ready.space.decode(ready.space.sample(N_MODELS, rng)):
         p, codes = np.zeros((len(y), len(classes)), dtype=np.float32), np.zeros(len(y), dtype=np.intp)
@@ -72,7 +71,7 @@ def evaluate(name: str, folder: Path) -> dict[str, Any]:
                 p[judged], codes[judged] = both(ready.build(config, fold).fit(X[train], y[train]), X[judged])
             model = ready.build(config, 9).fit(X, y)
             p_test, codes_test = both(model, X_test)
-        values = (p, p_test, not hasattr(model, "predict_proba"), codes, codes_test)
+        values = (p, p_test, not has_probabilities(model), codes, codes_test)
         for kept, value in zip(found.values(), values, strict=True):
             kept.append(value)
     arrays = {key: np.array(values) for key, values in found.items()}
@@ -84,10 +83,10 @@ def compare(models: dict[str, Any]) -> pd.DataFrame:
     P, T, codes, codes_test, y, y_test = (models[key] for key in ("P", "T", "C", "CT", "y", "yt"))
     n_classes, rows = P.shape[2], make_rows(y, P.shape[2])
     t = np.array([temperature_of(p, y, np.ones(len(y))) for p in P])
-    warmth = {"nobody": np.ones(len(P)), "margins": np.where(models["M"], t, 1.0), "all": t}
+    temperatures = {"none": np.ones(len(P)), "margins": np.where(models["M"], t, 1.0), "all": t}
     warm = {
         who: [np.stack([tempered(*pair) for pair in zip(X, w, strict=True)]) for X in (P, T)]
-        for who, w in warmth.items()
+        for who, w in temperatures.items()
     }
     kept = {
         rule: np.stack([loss.keep(v, y, n_classes) for v in (codes if votes else warm[who][0])])
@@ -98,16 +97,17 @@ def compare(models: dict[str, Any]) -> pd.DataFrame:
         some = np.sort(np.random.default_rng(draw).choice(len(P), min(N_DRAWN, len(P)), replace=False))
         best = np.zeros(len(some), dtype=np.intp)
         best[(codes[some] != y).mean(axis=1).argmin()] = 1
-        chosen = {"the best single model": (best, "nobody", True)}
+        chosen = {"the best single model": (best, "none", True)}
         for rule, (loss, who, greedy, votes) in RULES.items():
             counts = greedy(empty(loss, rows), kept[rule][some], np.random.default_rng(draw))
             chosen[rule] = (counts, who, votes)
         for rule, (counts, who, votes) in chosen.items():
             w, inside = counts[counts > 0] / counts.sum(), some[counts > 0]
-            p = np.tensordot(w, warm[who][1][inside].astype(np.float64), 1)
-            shares = np.tensordot(w, np.eye(n_classes)[codes_test[inside]], 1) if votes or len(w) == 1 else p
-            log_loss = -np.log(np.maximum(p[np.arange(len(y_test)), y_test], 1e-7)).mean()
-            found.append((rule, (of_most(shares) != y_test).mean(), log_loss))
+            answers = [Answers(codes_test[i], warm[who][1][i]) for i in inside]
+            together = combined(answers, w.tolist(), n_classes=n_classes, votes=votes)
+            assert together.probabilities is not None
+            log_loss = -np.log(np.maximum(together.probabilities[np.arange(len(y_test)), y_test], 1e-7)).mean()
+            found.append((rule, (together.values != y_test).mean(), log_loss))
     return pd.DataFrame(found, columns=["rule", "error", "log loss"]).groupby("rule", sort=False).mean()
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from comitia import METHODS, Config, History, Seeds, Serial, Space, Study, TableEvaluator, get_space
 from comitia.bench.problems.synthetic import GENERATORS
@@ -60,7 +61,7 @@ def by_pipeline(evaluator: TableEvaluator, configs: Sequence[Config]) -> Callabl
 def by_libsvm(evaluator: TableEvaluator, configs: Sequence[Config]) -> Callable[[], None]:
     """Return what libsvm alone does: arrays are scaled beforehand."""
     splits = [evaluator.splits(k, 0, Seeds(0))[0] for k in range(len(configs))]
-    models = [evaluator.build(c, 0) for c in configs]
+    models: list[Pipeline] = [evaluator.build(c, 0) for c in configs]
     X, y = evaluator.X, evaluator.y.astype(float)
     ready = []
     for model, (train, test) in zip(models, splits, strict=True):

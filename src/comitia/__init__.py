@@ -6,8 +6,9 @@ Start with `Study` and `minimize`; `comitia.seams` shows how everything fits tog
 from comitia.auto.estimators import AutoClassifier, AutoRegressor, load
 from comitia.auto.search_cv import SearchCV
 from comitia.errors import ComitiaError, ComitiaWarning
+from comitia.evaluation.function import FunctionEvaluator
 from comitia.evaluation.resampling import Fixed, Reshuffled
-from comitia.evaluation.table import FunctionEvaluator, TableEvaluator
+from comitia.evaluation.table import TableEvaluator
 from comitia.execution import Serial, Workers
 from comitia.history import History, Observation, Predictions, Trial
 from comitia.learners import get_space

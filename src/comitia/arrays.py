@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,35 +23,54 @@ Json: TypeAlias = dict[str, Any]
 """What a JSON or TOML file holds."""
 
 
-@runtime_checkable
-class Estimator(Protocol):
-    """A scikit-learn estimator, or anything that is called in the same way."""
-
-    def fit(self, X: Any, y: Any) -> Any:
-        """Learn from a table and its target; return itself."""
+class Predictor(Protocol):
+    """A fitted scikit-learn estimator, or anything that is called in the same way."""
 
     def predict(self, X: Any) -> Any:
         """Return one class or number per row."""
 
 
 @runtime_checkable
-class HasClasses(Protocol):
+class Estimator(Predictor, Protocol):
+    """A scikit-learn estimator, or anything that is called in the same way."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Learn from a table and its target; return itself."""
+
+
+# Not by isinstance: a pipeline's class always has `predict_proba`, whether or not its last step has it.
+
+
+class HasClasses(Predictor, Protocol):
     """A fitted classifier that says which classes it knows."""
 
     classes_: AnyArray
 
 
-@runtime_checkable
-class HasProbabilities(Protocol):
+class HasProbabilities(Predictor, Protocol):
     """A classifier with class probabilities, in the order of its `classes_`."""
 
     def predict_proba(self, X: Any) -> Any:
         """Return one row of probabilities per row of the table."""
 
 
-@runtime_checkable
-class HasMargins(Protocol):
+class HasMargins(Predictor, Protocol):
     """A classifier with margins, greater for classes that are more likely."""
 
     def decision_function(self, X: Any) -> Any:
         """Return one margin per row, or one per row and class."""
+
+
+def has_classes(model: object) -> TypeGuard[HasClasses]:
+    """Tell whether a model says which classes it knows."""
+    return hasattr(model, "classes_")
+
+
+def has_probabilities(model: object) -> TypeGuard[HasProbabilities]:
+    """Tell whether a model has class probabilities."""
+    return hasattr(model, "predict_proba")
+
+
+def has_margins(model: object) -> TypeGuard[HasMargins]:
+    """Tell whether a model has margins."""
+    return hasattr(model, "decision_function")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
@@ -133,8 +133,6 @@ class Predictions:
     """Class codes (n,), class probabilities (n, n_classes) or numbers (n,)."""
     losses: Array | None = None
     """Loss of each row, where the loss is a mean over rows: (n,)"""
-    selection: NDArray[np.generic] | None = None
-    """What each fold's model said about the selection split: (n_models, n_selection, ...)"""
     seconds: Array | None = None
     """Seconds that each split's answers took, NaN where not measured: (n_splits,)"""
 
@@ -144,8 +142,9 @@ class Predictions:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Predictions:
-        """Read what `to_bytes` wrote."""
-        return cls(**_arrays(data))
+        """Read what `to_bytes` wrote; what earlier versions kept beside it is left out."""
+        known = {field.name for field in fields(cls)}
+        return cls(**{name: array for name, array in _arrays(data).items() if name in known})
 
 
 @dataclass(frozen=True)

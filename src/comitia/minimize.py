@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from pathlib import Path
 
-from comitia.evaluation.table import FunctionEvaluator
+from comitia.evaluation.function import FunctionEvaluator
 from comitia.learners.registry import SpaceLike
 from comitia.methods import Method
 from comitia.seams import Store

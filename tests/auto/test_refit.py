@@ -32,8 +32,8 @@ from comitia import (
 from comitia.auto.estimators import DroppedWarning, FallbackWarning
 from comitia.auto.refit import fit_again
 from comitia.committees import Ensemble
-from comitia.committees.ensemble import of_most
-from comitia.evaluation.scoring import ZeroOneLoss
+from comitia.committees.combine import argmax_in_order
+from comitia.evaluation.scoring import ROW_LOSSES
 from comitia.execution import Serial
 from comitia.history import History
 from comitia.optimizers import Grid
@@ -151,9 +151,7 @@ def test_models_of_the_folds_are_those_that_were_judged() -> None:
     """Their answers with the weights are the predictions that were kept, also for learners that draw numbers."""
     options: dict[str, Any] = {"include": ["extra-trees", "linear"], "n_trials": 5, "cv": 2, "random_state": 0}
     model = AutoClassifier(refit="folds", **options).fit(X, Y)
-    splits = model.study_.method and [
-        (train, test) for train, test in TableEvaluator(lambda c, s: None, X, Y, cv=2).splits(0, 0, model.study_.seeds)
-    ]
+    splits = TableEvaluator(lambda c, s: GaussianNB(), X, Y, cv=2).splits(0, 0, model.study_.seeds)
     for fold, (_, test) in enumerate(splits):
         fitted = model.members_[fold::2]
         told = sum(2 * m.weight * m.pipeline.predict_proba(model.cleaner_.transform(X[test])) for m in fitted)
@@ -311,21 +309,21 @@ def test_the_validation_loss_of_one_member_is_its_trials_loss(cv: Any) -> None:
     study.run(evaluator, n_trials=3)
     for observation in study.history.observations():
         alone = [Member(observation.config, 1.0, observation.number)]
-        assert validation_loss(study.history, alone, ZeroOneLoss()) == pytest.approx(observation.loss)
+        assert validation_loss(study.history, alone, ROW_LOSSES["zero-one"]) == pytest.approx(observation.loss)
         twice = [Member(observation.config, 0.5, observation.number)] * 2
-        assert validation_loss(study.history, twice, ZeroOneLoss()) == pytest.approx(observation.loss)
+        assert validation_loss(study.history, twice, ROW_LOSSES["zero-one"]) == pytest.approx(observation.loss)
 
 
 class TestTies:
     def test_the_first_in_the_order_wins(self) -> None:
         scores = np.array([[0.5, 0.5, 0.0], [0.2, 0.4, 0.4], [0.1, 0.2, 0.7]])
-        assert of_most(scores).tolist() == [0, 1, 2]
-        assert of_most(scores, [2, 1, 0]).tolist() == [1, 2, 2]
+        assert argmax_in_order(scores).tolist() == [0, 1, 2]
+        assert argmax_in_order(scores, [2, 1, 0]).tolist() == [1, 2, 2]
 
     def test_sums_that_differ_by_rounding_are_equal(self) -> None:
         scores = np.array([[0.1 + 0.2, 0.3]])
         assert scores[0, 0] != scores[0, 1]
-        assert of_most(scores, [1, 0]).tolist() == [1]
+        assert argmax_in_order(scores, [1, 0]).tolist() == [1]
 
     def test_the_order_decides_between_equal_votes(self) -> None:
         models = [GaussianNB().fit(X[c != Y], Y[c != Y]) for c in range(2)]  # each knows two classes of three

@@ -15,7 +15,6 @@ from comitia.committees.losses import (
     LOG_LOSS,
     MARGIN,
     SIGMOID,
-    SOFT_ZERO_ONE,
     SQUARED_ERROR,
     SQUARED_MARGIN,
     ZERO_ONE,
@@ -110,7 +109,6 @@ def test_losses_of_averages_are_scikit_learns(n_members: int) -> None:
     expected = {
         LOG_LOSS: log_loss(y, mean, labels=[0, 1, 2]),
         BRIER: sum(brier_score_loss(y == c, mean[:, c]) for c in range(3)),
-        SOFT_ZERO_ONE: (mean.argmax(axis=1) != y).mean(),
     }
     for loss, value in expected.items():
         tally = empty(loss, rows).plus([loss.keep(answer, y, 3) for answer in p[:n_members]])
@@ -133,7 +131,7 @@ def test_numbers_that_are_all_alike_have_the_unit_one() -> None:
 
 def test_votes_stand_for_probabilities_where_there_are_none() -> None:
     y, answers = np.array([0, 1, 2]), np.array([[0, 1, 1], [0, 0, 2]])
-    for loss in (BRIER, SOFT_ZERO_ONE, LOG_LOSS):
+    for loss in (BRIER, LOG_LOSS):
         hard = [loss.keep(answer, y, 3) for answer in answers]
         soft = [loss.keep(np.eye(3)[answer], y, 3) for answer in answers]
         assert np.array_equal(hard, soft)

@@ -10,7 +10,7 @@ from comitia.committees.ensemble import Ensemble
 from comitia.committees.losses import BRIER, TEMPERED_BRIER, AverageLoss
 from comitia.committees.pool import pool_of
 from comitia.committees.tempering import MOST_ROWS, temperature_of, tempered
-from comitia.evaluation.scoring import LogLoss
+from comitia.evaluation.scoring import ROW_LOSSES
 from comitia.seeds import Seeds
 from comitia.selections.committees import GreedyCommittee, validation_loss
 
@@ -80,7 +80,7 @@ def test_a_loud_model_does_not_drown_the_others() -> None:
     def error(loss: AverageLoss) -> float:
         members = GreedyCommittee(loss=loss).members(history, SEARCH, Seeds(0))
         p = sum(m.weight * tempered(models[m.trial or 0], m.temperature) for m in members)
-        assert validation_loss(history, members, LogLoss()) == pytest.approx(
+        assert validation_loss(history, members, ROW_LOSSES["log-loss"]) == pytest.approx(
             -np.log(np.asarray(p)[np.arange(600), y]).mean(), rel=1e-4
         )
         return float((np.asarray(p).argmax(axis=1) != y).mean())
@@ -102,6 +102,9 @@ def test_what_is_handed_over_predicts_what_it_was_chosen_by() -> None:
         def __init__(self, number: int) -> None:
             self.number = number
 
+        def predict(self, X: object) -> np.ndarray:
+            return self.predict_proba(X).argmax(axis=1)
+
         def predict_proba(self, X: object) -> np.ndarray:
             return np.asarray(answers[self.number])
 
@@ -112,4 +115,6 @@ def test_what_is_handed_over_predicts_what_it_was_chosen_by() -> None:
         temperatures=[m.temperature for m in members],
     )
     p = ensemble.predict_proba(np.zeros((80, 1)))
-    assert -np.log(p[np.arange(80), y]).mean() == pytest.approx(validation_loss(history, members, LogLoss()), rel=1e-5)
+    assert -np.log(p[np.arange(80), y]).mean() == pytest.approx(
+        validation_loss(history, members, ROW_LOSSES["log-loss"]), rel=1e-5
+    )

@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 
 from comitia.errors import ChoiceError, UnknownName
-from comitia.evaluation.scoring import make_loss, make_scorer
+from comitia.evaluation.scoring import ROW_LOSSES, RowLoss, make_loss, make_scorer, make_scoring
 
 RNG = np.random.default_rng(0)
 
@@ -28,7 +28,7 @@ def test_row_losses_average_to_scikit_learns(weights: Any) -> None:
         ("absolute-error", numbers, predicted, metrics.mean_absolute_error(numbers, predicted, sample_weight=weights)),
     ]
     for name, truth, answer, expected in pairs:
-        rows = make_loss(name).rows(truth, answer)  # type: ignore[union-attr]
+        rows = ROW_LOSSES[name].rows(truth, answer)
         assert rows.shape == (50,)
         assert np.average(rows, weights=weights) == pytest.approx(expected)
 
@@ -40,7 +40,7 @@ def test_names_are_found_without_regard_to_case_and_near_ones_are_told() -> None
     with pytest.raises(UnknownName, match="'zero-one'"):
         make_loss("zeroone")
     with pytest.raises(ChoiceError, match="callable"):
-        make_scorer(3)
+        make_scorer(3)  # type: ignore[arg-type]
 
 
 def test_a_scorer_takes_weights_where_it_can() -> None:
@@ -51,3 +51,27 @@ def test_a_scorer_takes_weights_where_it_can() -> None:
         metrics.accuracy_score(y, model.predict(X), sample_weight=weights)
     )
     assert make_scorer(lambda m, X, y: 3)(model, X, y, weights) == 3
+
+
+def test_a_task_has_a_default() -> None:
+    assert make_scoring(None, "classification").loss == ROW_LOSSES["zero-one"]
+    assert make_scoring(None, "regression").loss == ROW_LOSSES["squared-error"]
+
+
+@pytest.mark.parametrize("name", ["accuracy", "neg_log_loss"])
+def test_the_score_of_rows_equals_the_scorers(name: str) -> None:
+    X, y = load_iris(return_X_y=True)
+    model = LogisticRegression(max_iter=500).fit(X[::2], y[::2])
+    scoring = make_scoring(name, "classification")
+    assert isinstance(scoring.committee_loss, RowLoss)
+    assert not isinstance(scoring.loss, RowLoss)
+    answer = model.predict_proba(X) if scoring.committee_loss.needs_probabilities else model.predict(X)
+    by_rows = scoring.committee_score(float(scoring.committee_loss.rows(y, answer).mean()))
+    assert by_rows == pytest.approx(scoring.score(-scoring.loss(model, X, y)))
+    assert scoring.can_choose_committees
+
+
+def test_a_function_of_the_users_has_no_rows_and_chooses_no_committee() -> None:
+    scoring = make_scoring(lambda model, X, y: 0.5, "regression")
+    assert (scoring.name, scoring.row_loss, scoring.can_choose_committees) == ("a function", None, False)
+    assert scoring.committee_loss is scoring.loss

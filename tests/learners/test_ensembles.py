@@ -348,7 +348,7 @@ def test_boosting_leaves_out_the_lightest_rows(resample: bool) -> None:
 
 
 def test_the_bases_that_can_be_weighed_are_those_of_the_document() -> None:
-    """docs/pbil.md: for all others `ad:resample` changes nothing."""
+    """docs/methods/pbil.md: for all others `ad:resample` changes nothing."""
     build = get_space("ensembles").build
     weighed = [c["ne:base"] for c in SINGLES if has_fit_parameter(build(c, 0), "sample_weight")]
     assert weighed == ["nb", "j48", "rt"]

@@ -163,5 +163,5 @@ def test_an_entry_that_changed_is_left_alone(change: str, monkeypatch: pytest.Mo
 
 def test_what_users_get_is_the_ordinary_pipeline() -> None:
     ready = get_space("svm-rbf")
-    model = ready.build(ready.space.default, 0)
+    model: Any = ready.build(ready.space.default, 0)
     assert [type(step).__name__ for step in model] == ["StandardScaler", "SVC"]

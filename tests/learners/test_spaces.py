@@ -121,7 +121,7 @@ def test_the_ard_space_needs_to_know_the_columns() -> None:
 
 
 def test_boosting_regression_is_between_absolute_and_squared() -> None:
-    build = get_space("boosting-regression").build
+    build: Any = get_space("boosting-regression").build
     space = get_space("boosting-regression").space
     losses = []
     for share in (0.0, 0.5, 1.0):

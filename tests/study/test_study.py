@@ -13,8 +13,10 @@ from comitia import (
     FunctionEvaluator,
     History,
     Method,
+    Observation,
     Seeds,
     Study,
+    Trial,
 )
 from comitia.errors import (
     ChoiceError,
@@ -24,7 +26,7 @@ from comitia.errors import (
     TellError,
     UnknownName,
 )
-from comitia.seams import Ask
+from comitia.seams import Ask, Judging
 from tests.study.examples import SPACE, Continuing, history_of, square
 
 
@@ -139,6 +141,21 @@ class TestResults:
         assert frame.columns.tolist()[:3] == ["number", "status", "loss"]
         assert set(frame["status"]) == {"ok", "failed", "pending"}
         assert frame["config.k"][frame["status"] == "failed"].eq("b").all()
+
+    def test_a_metric_that_is_called_as_a_column_has_one_of_its_own(self) -> None:
+        class Own:
+            judging = Judging()
+
+            def __call__(self, trial: Trial, seeds: Seeds) -> tuple[Observation, None]:
+                return Observation(trial, "ok", (0.5,), metrics={"loss": (0.2, 0.4), "recall": (1.0,)}), None
+
+            def n_fits(self, trial: Trial) -> int:
+                return 1
+
+        frame = Study(SPACE, seed=1).run(Own(), n_trials=1).to_frame()
+        assert frame["loss"].tolist() == [0.5]
+        assert frame["metrics.loss"].tolist() == pytest.approx([0.3])
+        assert frame["recall"].tolist() == [1.0]
 
     def test_nothing_to_hand_over(self) -> None:
         study = Study(SPACE, seed=1)

@@ -22,10 +22,10 @@ from comitia.auto.folder import is_plain, read_folder, read_study, write_folder
 from comitia.auto.refit import FittedMember, LeaveTimeToRefit, fit_again
 from comitia.committees import Ensemble
 from comitia.errors import ChoiceError, ComitiaWarning, ModelError, TableError
+from comitia.evaluation.checks import checked_labels, checked_numbers
 from comitia.evaluation.resampling import make_resampling
 from comitia.evaluation.scoring import Scorer, Task, make_loss
 from comitia.evaluation.table import SELECTION_SPLIT, TableEvaluator
-from comitia.evaluation.targets import checked_labels, checked_numbers
 from comitia.execution import Serial, Workers
 from comitia.learners.default import DefaultSpace, default_space
 from comitia.methods import METHODS, Method, get_method, kept_by

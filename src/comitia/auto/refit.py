@@ -11,8 +11,7 @@ import numpy as np
 
 from comitia.arrays import Indices
 from comitia.errors import NothingFound
-from comitia.evaluation.silence import quiet
-from comitia.evaluation.table import TableEvaluator, fit_parameters, seeded_globals, take
+from comitia.evaluation.table import TableEvaluator
 from comitia.execution.crew import Crew, Outcome, make_crew
 from comitia.seams import Member
 from comitia.seeds import Seeds
@@ -67,11 +66,7 @@ class Refit:
 
     def __call__(self, job: Job) -> Any:
         """Return the fitted model."""
-        e, part, rows = self.evaluator, job.part, job.part.rows
-        model = e.build(job.config, self.seeds.integer("learner" if part.keys else "refit", *part.keys))
-        with quiet(), seeded_globals(self.seeds, *part.keys):
-            weight = None if e.sample_weight is None else e.sample_weight[rows]
-            return model.fit(take(e.X, rows), e.y[rows], **fit_parameters(model, weight))
+        return self.evaluator.fit(job.config, job.part.rows, self.seeds, job.part.keys)
 
     def parts(self, number: int, manner: Manner) -> list[Part]:
         """Return what a model is fitted on: all rows, the training part of each fold, or of the first.

@@ -12,7 +12,7 @@ import numpy as np
 from comitia.auto.estimators import AutoClassifier, AutoRegressor, load
 from comitia.auto.folder import STUDY, check_output
 from comitia.errors import ChoiceError, ModelError, TableError, UnknownName
-from comitia.evaluation.table import task_of
+from comitia.evaluation.checks import task_of
 from comitia.learners import SPACES
 from comitia.methods import METHODS
 from comitia.study.study import Study

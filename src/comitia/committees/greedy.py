@@ -14,9 +14,9 @@ from comitia.committees.votes import Tally
 from comitia.errors import ChoiceError, check_int
 
 TIE = 1e-6
-"""Losses that differ by a smaller part are equal: what is averaged is kept in single precision."""
+"""Losses whose relative difference is smaller are equal: what is averaged is kept in single precision."""
 LEAST = 0.1
-"""Losses below differ by that part of this: a probability near 1 has no more digits."""
+"""Losses below this are compared relative to it: a probability near 1 has no more digits."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ class Greedy:
 
 
 def _known(seconds: Array) -> Array:
-    """Return seconds; where they were not measured them those of the median model."""
+    """Return seconds; where they were not measured, those of the median model."""
     is_known = np.isfinite(seconds)
     return np.where(is_known, seconds, np.median(seconds[is_known]) if is_known.any() else 0.0)
 

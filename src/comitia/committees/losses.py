@@ -30,9 +30,9 @@ Term = Callable[[Array, Array, float], Array]
 LEAST_STEP = 1e-3
 """Lévesque 2018, §4.3.3: what one vote changes of the sigmoid loss, at least."""
 LEAST_PROBABILITY = float(np.finfo(np.float64).eps)
-"""Probabilities below count as this, as in scikit-learn."""
+"""Probabilities are clipped to this from below, as in scikit-learn."""
 MOST_RESIDUAL = 1e15
-"""Residuals beyond count as this, in standard deviations of y: in single precision their squares are still numbers."""
+"""Residuals are clipped to this, in standard deviations of y: in single precision their squares are still numbers."""
 
 
 class KeptPart(Protocol):
@@ -43,7 +43,7 @@ class KeptPart(Protocol):
         """Name of that part, so that losses which need the same share it."""
 
     def keep(self, values: AnyArray, y: AnyArray, n_classes: int, /) -> AnyArray:
-        """Return it.  # (n,) or (n, n_classes), (n,) -> (..., n)."""
+        """Return it: (n,) or (n, n_classes), (n,) -> (..., n)."""
 
 
 # ---- votes ----------------------------------------------------------------------------------------------------------
@@ -65,11 +65,11 @@ class VoteLoss:
     kept = "codes"
 
     def keep(self, values: AnyArray, y: AnyArray, n_classes: int) -> AnyArray:
-        """Return the class that a model votes for.  # (n,) codes or (n, n_classes) -> (n,)."""
+        """Return the class that a model votes for: (n,) codes or (n, n_classes) -> (n,)."""
         return values.argmax(axis=1).astype(np.int16) if values.ndim == 2 else values
 
     def __call__(self, right: Array, rival: Array, size: float, weights: Array) -> Array:
-        """Return the loss of committees, given weights of rows that sum to 1.  # (..., n) -> (...)."""
+        """Return the loss of committees, given weights of rows that sum to 1: (..., n) -> (...)."""
         return self.combine(np.stack([term(right, rival, size) @ weights for term in self.terms], axis=-1))
 
 
@@ -142,9 +142,9 @@ class AverageLoss:
     keep: Callable[[AnyArray, AnyArray, int], NDArray[np.float32]]
     """See `KeptPart`; it is summed over members."""
     rows: Callable[[AnyArray], AnyArray]
-    """From means of that to the loss of each row; it may write over its argument.  # (..., n) -> (..., n)"""
+    """From means of that to the loss of each row; it may write over its argument: (..., n) -> (..., n)."""
     tempers: bool = False
-    """Whether probabilities are tempered before they are averaged; see `calibration`."""
+    """Whether probabilities are tempered before they are averaged; see `tempering`."""
 
 
 def _probabilities(values: AnyArray, y: AnyArray, n_classes: int) -> NDArray[np.float32]:
@@ -192,22 +192,9 @@ def _sums_of_squares(residuals: AnyArray) -> AnyArray:
     return np.asarray(np.square(residuals, out=residuals).sum(axis=-2))
 
 
-def _leads(values: AnyArray, y: AnyArray, n_classes: int) -> NDArray[np.float32]:
-    """Return how far each class is ahead of the true one, which itself never is."""
-    p = _probabilities(values, y, n_classes)
-    p -= p[y, np.arange(len(y))]
-    p[y, np.arange(len(y))] = -2.0  # others are behind by 1 at most; finite, so that a member can be taken out again
-    return p
-
-
-def _is_led(leads: AnyArray) -> AnyArray:
-    return np.asarray(leads.max(axis=-2) >= 0, dtype=np.float32)  # a tie counts as an error
-
-
 LOG_LOSS = AverageLoss("log-loss", "true", _of_the_true_class, _log_rows)
 BRIER = AverageLoss("brier", "class-residuals", _class_residuals, _sums_of_squares)
 TEMPERED_BRIER = AverageLoss("tempered-brier", "tempered-class-residuals", _class_residuals, _sums_of_squares, True)
-SOFT_ZERO_ONE = AverageLoss("soft-zero-one", "leads", _leads, _is_led)
 SQUARED_ERROR = AverageLoss("squared-error", "residuals", _residuals, _squares)
 
 CommitteeLoss = VoteLoss | AverageLoss

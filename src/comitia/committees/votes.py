@@ -25,11 +25,11 @@ class Rows:
     """The rows that all models were judged on."""
 
     y: AnyArray
-    """Class codes or numbers.  # (n,)"""
+    """Class codes or numbers: (n,)."""
     n_classes: int
     """0 for numbers."""
     weights: Array
-    """They sum to 1.  # (n,)"""
+    """They sum to 1: (n,)."""
 
 
 def make_rows(y: AnyArray, n_classes: int, weights: Array | None = None) -> Rows:
@@ -58,7 +58,7 @@ class Votes:
     measure: VoteLoss
     rows: Rows
     counts: NDArray[np.int32]
-    """Votes for each class.  # (n, n_classes)"""
+    """Votes for each class: (n, n_classes)."""
     size: int
 
     @classmethod
@@ -67,7 +67,7 @@ class Votes:
         return cls(measure, rows, np.zeros((len(rows.y), rows.n_classes), dtype=np.int32), 0)
 
     def plus(self, answers: Iterable[AnyArray], times: int = 1) -> Votes:
-        """Return the committee with these members more; -1 times takes them out again.  # each (n,)."""
+        """Return the committee with more members, each (n,); -1 times takes them out again."""
         counts, size = self.counts.copy(), self.size
         everywhere = np.arange(len(counts))
         for codes in answers:
@@ -83,7 +83,7 @@ class Votes:
         return self.measure(right, others.max(axis=1), self.size, self.rows.weights)
 
     def losses_with(self, answers: AnyArray) -> Array:
-        """Return the losses with each model of a pool added.  # (n_models, n) codes -> (n_models,)."""
+        """Return the losses with each model of a pool added: (n_models, n) codes -> (n_models,)."""
         n, n_classes = self.counts.shape
         right, others = self._right_and_others()
         everywhere = np.arange(n)
@@ -123,7 +123,7 @@ class Averages:
     measure: AverageLoss
     rows: Rows
     total: Array | None
-    """Sum of what is kept of its members; None without members.  # (..., n)"""
+    """Sum of what is kept of its members; None without members: (..., n)."""
     size: int
 
     @classmethod
@@ -132,7 +132,7 @@ class Averages:
         return cls(measure, rows, None, 0)
 
     def plus(self, answers: Iterable[AnyArray], times: int = 1) -> Averages:
-        """Return the committee with these members more; -1 times takes them out again.  # each (..., n)."""
+        """Return the committee with more members, each (..., n); -1 times takes them out again."""
         total, size = self.total, self.size
         for kept in answers:
             total = (0.0 if total is None else total) + times * kept.astype(np.float64)
@@ -146,7 +146,7 @@ class Averages:
         return np.asarray(self.measure.rows(self.total / self.size) @ self.rows.weights)
 
     def losses_with(self, answers: AnyArray) -> Array:
-        """Return the losses with each model of a pool added.  # (n_models, ..., n) -> (n_models,)."""
+        """Return the losses with each model of a pool added: (n_models, ..., n) -> (n_models,)."""
         found = np.empty(len(answers))
         share = np.float32(1.0 / (self.size + 1))
         total = None if self.total is None else self.total.astype(np.float32)

@@ -1,14 +1,13 @@
 """Hold-outs drawn as scikit-learn draws them, without looking at the target again for every trial.
 
 The rows are exactly those of `ShuffleSplit` and `StratifiedShuffleSplit` with the same `random_state`; what is left out
-is what takes 19 of 20 parts of their time: checks of the input, and finding the classes. It tries itself against
-scikit-learn when it is made, so a version that draws otherwise is used itself.
+is 19 parts of 20 of their time: checks of the input, and finding the classes. It is compared with scikit-learn's splits
+when it is made; where a version of scikit-learn draws otherwise, its own splitter is used.
 """
 
 from __future__ import annotations
 
 import threading
-from typing import Any
 
 import numpy as np
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
@@ -16,11 +15,9 @@ from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 from comitia.arrays import AnyArray, Indices
 from comitia.seams import Split
 
-Rows = Indices
-
 
 class _Legacy(threading.local):
-    """scikit-learn's kind of generator, one a thread: making one takes 100 times as long as seeding it anew."""
+    """scikit-learn's kind of generator, one per thread: making one takes 100 times as long as seeding it anew."""
 
     def __init__(self) -> None:
         self.rng = np.random.RandomState(0)
@@ -41,8 +38,8 @@ class HoldOut:
     is_stratified : bool
     """
 
-    def __init__(self, rows: list[Rows], n_train: int, n_test: int, n_splits: int, is_stratified: bool) -> None:
-        self._rows, self._sizes = rows, [len(some) for some in rows]
+    def __init__(self, rows: list[Indices], n_train: int, n_test: int, n_splits: int, is_stratified: bool) -> None:
+        self._rows, self._sizes = rows, [len(of_class) for of_class in rows]
         self._n_train, self._n_test, self._n_splits = n_train, n_test, n_splits
         self._draw = self._draw_stratified if is_stratified else self._draw_plain
         self._fixed = self._allocation(None)
@@ -108,7 +105,7 @@ def allocated(sizes: list[int], n: int, rng: np.random.RandomState | None) -> li
     return counts
 
 
-def make_holdout(splitter: Any, y: AnyArray, random_state: int, expected: list[Split]) -> HoldOut | None:
+def make_holdout(splitter: object, y: AnyArray, random_state: int, expected: list[Split]) -> HoldOut | None:
     """Return the hold-outs of a splitter; None where it is another kind of splitter, or they are not as `expected`.
 
     Parameters

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Protocol, overload, runtime_checkable
 
 import numpy as np
 from sklearn.model_selection import (
@@ -30,12 +30,52 @@ from sklearn.model_selection import (
 from comitia.arrays import AnyArray
 from comitia.errors import ChoiceError, ResamplingError
 from comitia.evaluation.holdout import HoldOut, make_holdout
-from comitia.evaluation.silence import quiet
+from comitia.evaluation.isolation import quiet
 from comitia.seams import Resampling, Split
 from comitia.seeds import Seeds
 
 
-class Fixed:
+@runtime_checkable
+class Splitter(Protocol):
+    """A scikit-learn splitter, or anything that is called in the same way."""
+
+    def split(
+        self, X: AnyArray, y: AnyArray | None = None, groups: AnyArray | None = None
+    ) -> Iterable[tuple[AnyArray, AnyArray]]:
+        """Yield the rows to train and to judge on."""
+
+
+@runtime_checkable
+class Shuffler(Splitter, Protocol):
+    """A splitter that can draw its splits."""
+
+    random_state: int | None
+
+
+Splits = Sequence[tuple[AnyArray, AnyArray]]
+"""Row indices to train and to judge on, given by the user."""
+CV = int | float | Splitter | Splits | Resampling
+"""A number of folds, a fraction to hold out, splits or what makes them."""
+
+
+class _OfSplitter:
+    """What resamplings that wrap a splitter have in common."""
+
+    def __init__(self, splitter: Splitter | Splits) -> None:
+        self.splitter = splitter
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.splitter})"
+
+    @property
+    def judges_every_row(self) -> bool:
+        """Whether the test parts are a partition of the rows; not known of a list of splits."""
+        return isinstance(self.splitter, BaseCrossValidator) and not isinstance(
+            self.splitter, TimeSeriesSplit | BaseShuffleSplit | LeavePOut | LeavePGroupsOut | PredefinedSplit
+        )
+
+
+class Fixed(_OfSplitter):
     """The same splits for every trial.
 
     Parameters
@@ -55,27 +95,18 @@ class Fixed:
 
     is_reshuffled = False
 
-    def __init__(self, splitter: Any) -> None:
-        self.splitter = splitter
-
-    def __repr__(self) -> str:
-        return f"Fixed({self.splitter})"
-
-    @property
-    def judges_every_row(self) -> bool:
-        """See `Resampling`."""
-        return _is_partition(self.splitter)
-
     def splits(self, y: AnyArray, groups: AnyArray | None, number: int, repeat: int, seeds: Seeds) -> Sequence[Split]:
-        """See `Resampling`. Repeats beyond the first are drawn anew where the splitter shuffles."""
+        """Return the splits; those of repeats beyond the first are drawn anew where the splitter shuffles."""
         splitter = copy.copy(self.splitter)
-        if _shuffles(splitter) and (repeat > 0 or not isinstance(splitter.random_state, int | np.integer)):
-            splitter.random_state = seeds.integer("splits-fixed", repeat)
+        if isinstance(splitter, Shuffler) and getattr(splitter, "shuffle", True):
+            is_given = isinstance(splitter.random_state, int | np.integer)
+            if repeat > 0 or not is_given:
+                splitter.random_state = seeds.integer("splits-fixed", repeat)
         return _split(splitter, y, groups)
 
 
-class Reshuffled:
-    """New splits for every trial and every repeat (T §3.2.1): the search cannot learn one split by heart.
+class Reshuffled(_OfSplitter):
+    """New splits for every trial and every repeat (Lévesque 2018, §3.2.1): the search cannot overfit one split.
 
     Parameters
     ----------
@@ -92,51 +123,53 @@ class Reshuffled:
 
     is_reshuffled = True
 
-    def __init__(self, splitter: Any) -> None:
-        if not hasattr(splitter, "random_state") or isinstance(splitter, TimeSeriesSplit):
+    def __init__(self, splitter: Splitter | Splits) -> None:
+        if not isinstance(splitter, Shuffler) or isinstance(splitter, TimeSeriesSplit):
             what = "a list of splits" if isinstance(splitter, list) else repr(splitter)
             raise ChoiceError(
                 "Reshuffled must wrap a splitter that can be shuffled, such as KFold or ShuffleSplit. Got "
                 f"{what} instead, whose splits mean something in their order. Use Fixed for it."
             )
-        self.splitter = splitter
+        super().__init__(splitter)
         self._known: tuple[AnyArray, HoldOut | None] | None = None
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         # what is known of a target can be found again
         return {name: value for name, value in self.__dict__.items() if name != "_known"}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state, _known=None)
 
-    def __repr__(self) -> str:
-        return f"Reshuffled({self.splitter})"
-
-    @property
-    def judges_every_row(self) -> bool:
-        """See `Resampling`."""
-        return _is_partition(self.splitter)
-
     def splits(self, y: AnyArray, groups: AnyArray | None, number: int, repeat: int, seeds: Seeds) -> Sequence[Split]:
-        """See `Resampling`. Hold-outs of a read-only `y` are quick from the second call on; the rows are the same."""
+        """Return the splits; hold-outs of a read-only `y` are quick from the second call on, with the same rows."""
         if groups is None and self._known is not None and self._known[0] is y and self._known[1] is not None:
             return self._known[1].splits(seeds.integer("splits", number, repeat))
         splitter = self.splitter_of(number, repeat, seeds)
         found = _split(splitter, y, groups)
         if groups is None and not y.flags.writeable and (self._known is None or self._known[0] is not y):
+            assert splitter.random_state is not None
             self._known = (y, make_holdout(splitter, y, splitter.random_state, found))
         return found
 
-    def splitter_of(self, number: int, repeat: int, seeds: Seeds) -> Any:
+    def splitter_of(self, number: int, repeat: int, seeds: Seeds) -> Shuffler:
         """Return the scikit-learn splitter of one repeat of a trial."""
         splitter = copy.copy(self.splitter)
+        assert isinstance(splitter, Shuffler)
         if hasattr(splitter, "shuffle"):
             splitter.shuffle = True
         splitter.random_state = seeds.integer("splits", number, repeat)
         return splitter
 
 
-def make_splitter(cv: Any, *, stratify: bool, grouped: bool = False) -> Any:
+@overload
+def make_splitter(cv: float, *, stratify: bool, grouped: bool = False) -> Shuffler: ...
+
+
+@overload
+def make_splitter(cv: CV, *, stratify: bool, grouped: bool = False) -> Splitter | Splits: ...
+
+
+def make_splitter(cv: CV, *, stratify: bool, grouped: bool = False) -> Splitter | Splits:
     """Turn scikit-learn's shorthands into a splitter: 5 is shuffled 5-fold, 0.3 is a hold-out of 30 %.
 
     Parameters
@@ -150,16 +183,16 @@ def make_splitter(cv: Any, *, stratify: bool, grouped: bool = False) -> Any:
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
         if cv < 2:
             raise ChoiceError(f"The 'cv' parameter must be an int >= 2. Got {cv} instead. For a hold-out use 0.3.")
-        if grouped:
-            return StratifiedGroupKFold(int(cv), shuffle=True) if stratify else GroupKFold(int(cv), shuffle=True)
-        return (StratifiedKFold if stratify else KFold)(int(cv), shuffle=True)
+        folds = (StratifiedGroupKFold, GroupKFold) if grouped else (StratifiedKFold, KFold)
+        k_fold: Shuffler = folds[0 if stratify else 1](int(cv), shuffle=True)
+        return k_fold
     if isinstance(cv, float | np.floating):
         if not 0 < cv < 1:
             raise ChoiceError(f"A hold-out fraction must be in (0, 1). Got {cv} instead.")
-        if grouped:
-            return GroupShuffleSplit(1, test_size=float(cv))
-        return (StratifiedShuffleSplit if stratify else ShuffleSplit)(1, test_size=float(cv))
-    if hasattr(cv, "split") and not isinstance(cv, str | type):
+        kind = GroupShuffleSplit if grouped else StratifiedShuffleSplit if stratify else ShuffleSplit
+        hold_out: Shuffler = kind(1, test_size=float(cv))
+        return hold_out
+    if isinstance(cv, Splitter) and not isinstance(cv, str | type):
         return cv
     if isinstance(cv, Sequence) and cv and all(isinstance(pair, Sequence) and len(pair) == 2 for pair in cv):
         return list(cv)
@@ -169,7 +202,7 @@ def make_splitter(cv: Any, *, stratify: bool, grouped: bool = False) -> Any:
     )
 
 
-def make_resampling(cv: Any, *, stratify: bool, grouped: bool = False, reshuffled: bool = False) -> Resampling:
+def make_resampling(cv: CV, *, stratify: bool, grouped: bool = False, reshuffled: bool = False) -> Resampling:
     """Turn `cv` into a resampling; one that is a resampling already is returned as it is."""
     if isinstance(cv, Resampling):
         return cv
@@ -178,7 +211,7 @@ def make_resampling(cv: Any, *, stratify: bool, grouped: bool = False, reshuffle
 
 
 def carve_selection(y: AnyArray, groups: AnyArray | None, fraction: float, seeds: Seeds, *, stratify: bool) -> Split:
-    """Set rows aside once for the final selection (T §3.2.2): they are never shuffled and never searched on.
+    """Set rows aside once for the final selection (Lévesque 2018, §3.2.2): never shuffled, never searched on.
 
     Classes keep their proportions where `stratify` says so and each has enough rows.
 
@@ -199,7 +232,7 @@ def carve_selection(y: AnyArray, groups: AnyArray | None, fraction: float, seeds
 
 def check_can_be_carved(resampling: Resampling) -> None:
     """Refuse splits that name rows or follow time: without the rows set aside they would be other splits."""
-    splitter = getattr(resampling, "splitter", None)
+    splitter = resampling.splitter if isinstance(resampling, _OfSplitter) else None
     if isinstance(splitter, list | PredefinedSplit | TimeSeriesSplit):
         raise ChoiceError(
             "A selection split needs a 'cv' that is drawn from the rows that are left, such as 5 or 0.3. Got "
@@ -207,26 +240,12 @@ def check_can_be_carved(resampling: Resampling) -> None:
         )
 
 
-def _is_partition(splitter: Any) -> bool:
-    """Tell whether the test parts are a partition of the rows."""
-    if isinstance(splitter, TimeSeriesSplit | BaseShuffleSplit):
-        return False
-    if isinstance(splitter, list):
-        return False  # it may be, but which rows there are is not known here
-    return isinstance(splitter, BaseCrossValidator) and not isinstance(
-        splitter, LeavePOut | LeavePGroupsOut | PredefinedSplit
-    )
-
-
-def _shuffles(splitter: Any) -> bool:
-    return hasattr(splitter, "random_state") and getattr(splitter, "shuffle", True)
-
-
-def _split(splitter: Any, y: AnyArray, groups: AnyArray | None) -> list[Split]:
+def _split(splitter: Splitter | Splits, y: AnyArray, groups: AnyArray | None) -> list[Split]:
     n = len(y)
     if groups is not None and len(groups) != n:
         raise ResamplingError(f"'groups' must have one entry for each of the {n} rows. Got {len(groups)} instead.")
-    if isinstance(splitter, list):
+    pairs: Splits
+    if not isinstance(splitter, Splitter):
         pairs = splitter
     else:
         try:
@@ -241,7 +260,7 @@ def _split(splitter: Any, y: AnyArray, groups: AnyArray | None) -> list[Split]:
     return [_checked(train, test, n) for train, test in pairs]
 
 
-def _checked(train: Any, test: Any, n: int) -> Split:
+def _checked(train: AnyArray, test: AnyArray, n: int) -> Split:
     train, test = np.asarray(train), np.asarray(test)
     if train.dtype == bool:
         train, test = np.flatnonzero(train), np.flatnonzero(test)

@@ -2,7 +2,7 @@
 
 Level 1 chooses the ensemble, level 2 tunes it, level 3 chooses its base classifiers, level 4 tunes those, level 5 the
 SVM's kernels. Levels 4 and 5 are shared by all ensembles. Reals have the `components` of the paper's tables, which PBIL
-chooses from; for other optimizers they are reals. The paper uses WEKA: docs/pbil.md has a table of what each
+chooses from; for other optimizers they are reals. The paper uses WEKA: docs/methods/pbil.md has a table of what each
 hyperparameter became. Seeds, which the paper searches too, are left to the study: a lucky seed does not generalise.
 """
 

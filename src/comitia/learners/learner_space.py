@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from comitia.evaluation.fitting import Build
 from comitia.evaluation.scoring import Task
-from comitia.evaluation.table import Build
 from comitia.space import Space
 from comitia.space.config import Value
 from comitia.space.hyperparameters import Definition

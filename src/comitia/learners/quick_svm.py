@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator
 from sklearn.svm import SVC
 
 from comitia.arrays import Array
-from comitia.evaluation.table import Build, Quick
+from comitia.evaluation.fitting import Build, Quick
 from comitia.space import Config
 
 try:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from comitia.errors import ChoiceError
-from comitia.evaluation.scoring import Loss, Scorer, make_loss
+from comitia.evaluation.scoring import LossLike, make_loss
 from comitia.goals import MeanLoss
 from comitia.methods.papers.references import Paper
 from comitia.seams import Goal, Keep, Optimizer, Resampling, Selection
@@ -103,12 +103,11 @@ class Method:
             )
 
 
-def kept_by(method: Method, loss: str | Loss) -> Keep:
+def kept_by(method: Method, loss: LossLike) -> Keep:
     """Tell what must be kept of the models' answers for a method to work."""
     if not method.compares_rows:
         return "nothing"
-    made = make_loss(loss)
-    by_loss = not isinstance(made, Scorer) and made.needs_probabilities
+    by_loss = make_loss(loss).needs_probabilities
     needed = by_loss or method.goal.needs.probabilities or method.selection.needs.probabilities
     return "probabilities" if needed else "predictions"
 

@@ -12,14 +12,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from comitia.arrays import AnyArray, Array, Indices
+from comitia.arrays import Array, Indices
 from comitia.committees.bootstraps import Bootstraps
-from comitia.committees.ensemble import of_most
+from comitia.committees.combine import Answers, combined, kept_answers
 from comitia.committees.greedy import Greedy, argmin_with_ties
 from comitia.committees.losses import AverageLoss, CommitteeLoss
 from comitia.committees.pool import by_row, loss_for, no_members, pool_of, whole_predictions
 from comitia.committees.slots import SlotRules, committee_of
-from comitia.committees.tempering import tempered
 from comitia.errors import check_int
 from comitia.evaluation.scoring import Loss, Scorer
 from comitia.history import History, Truth
@@ -139,17 +138,17 @@ def validation_loss(
     chosen by the same rows. `order` decides between classes, as in `Ensemble`. A scorer can score numbers alone.
     """
     truth = history.truth
-    found = None if truth is None else _together(history, members, truth)
+    found = None if truth is None else _together(history, members, truth, order)
     if truth is None or found is None or (isinstance(loss, Scorer) and truth.n_classes):
         return math.nan
-    rows, folds, mean = found
+    rows, folds, answers = found
     weights = np.ones(len(rows)) if truth.weights is None else truth.weights[rows]
     if isinstance(loss, Scorer):
         parts = [folds == fold for fold in np.unique(folds)]
-        scores = [loss(_Known(mean[part]), rows[part], truth.y[rows[part]], weights[part]) for part in parts]
+        scores = [loss(_Known(answers.values[part]), rows[part], truth.y[rows[part]], weights[part]) for part in parts]
         return -float(np.mean(scores))
-    predicted = of_most(mean, order) if truth.n_classes and not loss.needs_probabilities else mean
-    losses = loss.rows(truth.y[rows], predicted)
+    predicted = answers.probabilities if loss.needs_probabilities else answers.values
+    losses = loss.rows(truth.y[rows], np.asarray(predicted))
     return float(np.mean(np.bincount(folds, losses * weights) / np.bincount(folds, weights)))
 
 
@@ -164,7 +163,9 @@ class _Known(BaseEstimator):  # type: ignore[misc]
         return self.predicted
 
 
-def _together(history: History, members: Sequence[Member], truth: Truth) -> tuple[Indices, Indices, AnyArray] | None:
+def _together(
+    history: History, members: Sequence[Member], truth: Truth, order: Sequence[int] | None
+) -> tuple[Indices, Indices, Answers] | None:
     """Return rows, their folds and what members say of them together; None where that was not kept."""
     found = [None if member.trial is None else whole_predictions(history, member.trial) for member in members]
     kept = [predictions for predictions in found if predictions is not None]
@@ -177,8 +178,12 @@ def _together(history: History, members: Sequence[Member], truth: Truth) -> tupl
         rows, folds = np.unique(rows), np.zeros(len(values[0]), dtype=np.intp)
         if not all(np.array_equal(np.unique(one.rows), rows) for one in kept):
             return None
-    if truth.n_classes:
-        values = [some if some.ndim == 2 else some[:, None] == np.arange(truth.n_classes) for some in values]
-        values = [tempered(some, member.temperature) for some, member in zip(values, members, strict=True)]
-    mean: AnyArray = np.tensordot([member.weight for member in members], np.stack(values).astype(np.float64), 1)
-    return rows, folds, mean
+    together = combined(
+        [kept_answers(some, truth.n_classes) for some in values],
+        [member.weight for member in members],
+        n_classes=truth.n_classes,
+        votes=values[0].ndim == 1,
+        order=order,
+        temperatures=[member.temperature for member in members],
+    )
+    return rows, folds, together

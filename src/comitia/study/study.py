@@ -379,7 +379,10 @@ class Study:
         return list(self.method.selection.members(self.history, self._optimizer, self.seeds))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per trial: number, status, loss, metrics, seconds, error and the configuration."""
+        """Return one row per trial: number, status, loss, metrics, seconds, error and the configuration.
+
+        A metric that is called as one of these columns is in the column "metrics.<name>".
+        """
         import pandas as pd
 
         rows = []
@@ -389,10 +392,14 @@ class Study:
             row: dict[str, object] = {"number": number, "status": "pending", "loss": math.nan}
             if observation is not None:
                 row |= {"status": observation.status, "loss": float(self.history.losses[number])}
-                row |= observation.mean_metrics
+                row |= {_column_of(name): mean for name, mean in observation.mean_metrics.items()}
                 row |= {"seconds": observation.seconds, "error": observation.error}
             rows.append(row | {f"config.{name}": value for name, value in trial.config.items()})
         return pd.DataFrame(rows)
+
+
+def _column_of(metric: str) -> str:
+    return f"metrics.{metric}" if metric in ("number", "status", "loss", "seconds", "error") else metric
 
 
 def _notify(callbacks: Sequence[Callback], study: Study, observation: Observation) -> None:

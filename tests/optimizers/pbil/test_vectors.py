@@ -111,7 +111,7 @@ PRINTED = {
 }
 """Components of the vectors of Xavier-Júnior et al. 2020 (Tables 1 to 4, "# Comp. in PV")."""
 CHANGED = {"st:folds": 9, "dt:folds": 4, "smo:kernel": 5, "net:structure": 2, "nb:density": 3}
-"""docs/pbil.md says why: 1 fold is no validation, slips of the print, other structures and densities."""
+"""docs/methods/pbil.md says why: 1 fold is no validation, slips of the print, other structures and densities."""
 
 
 def test_components_are_those_of_tables_1_to_4() -> None:

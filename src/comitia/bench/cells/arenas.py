@@ -9,18 +9,19 @@ from typing import Protocol
 import numpy as np
 from ConfigSpace.conditions import Conjunction
 
-from comitia.arrays import AnyArray, Estimator
+from comitia.arrays import Estimator, Table
 from comitia.bench.cells.known_results import KnownResults, SharedEvaluator
-from comitia.bench.cells.scores import default_loss, score_members
+from comitia.bench.cells.scores import score_members
 from comitia.bench.plan.plan import OWN_SPACE, Cell, Experiment
 from comitia.bench.plan.splits import capped_rows, make_validation
 from comitia.bench.problems.problems import Draw, FunctionProblem, TableProblem, WithImputer
-from comitia.bench.problems.tabulated import Answers
 from comitia.bench.rows.row import Score
+from comitia.committees.combine import Answers
 from comitia.errors import ExperimentError
-from comitia.evaluation.scoring import Scorer
-from comitia.evaluation.silence import quiet
-from comitia.evaluation.table import FunctionEvaluator, TableEvaluator
+from comitia.evaluation.function import FunctionEvaluator
+from comitia.evaluation.isolation import quiet
+from comitia.evaluation.scoring import DEFAULT_LOSSES, Scorer
+from comitia.evaluation.table import TableEvaluator
 from comitia.learners import get_space
 from comitia.methods import Method, kept_by
 from comitia.seams import Evaluator, Member
@@ -121,7 +122,7 @@ class TableArena:
         self.space = learner.space
         self.dataset = cell.problem
         self.n_rows = len(draw.y_train)
-        loss = experiment.loss or default_loss(problem.task)
+        loss = experiment.loss or DEFAULT_LOSSES[problem.task]
         most = experiment.split.most_train_rows
         has_missing = np.isnan(draw.X_train).any() or np.isnan(draw.X_test).any()
         selection_split = experiment.selection_split if method.has_selection_split else None
@@ -201,17 +202,12 @@ class Tester:
         """Return the model: fitted on everything but the test rows, or the trial's own."""
         e = self.evaluator
         if self.refit:
-            rows, random_state = capped_rows(len(e.y), self.most_rows, seeds), seeds.integer("refit")
-        else:
-            number = member.trial or 0
-            rows, random_state = e.splits(number, 0, seeds)[0][0], seeds.integer("learner", number, 0, 0)
-        model: Estimator = e.build(member.config, random_state)
-        with quiet():
-            model.fit(e.X[rows], e.y[rows])
-        return model
+            return e.fit(member.config, capped_rows(len(e.y), self.most_rows, seeds), seeds)
+        number = member.trial or 0
+        return e.fit(member.config, e.splits(number, 0, seeds)[0][0], seeds, (number, 0, 0))
 
 
-def answers_of(evaluator: TableEvaluator, model: Estimator, X: AnyArray, *, needs_probabilities: bool) -> Answers:
+def answers_of(evaluator: TableEvaluator, model: Estimator, X: Table, *, needs_probabilities: bool) -> Answers:
     """Return classes and probabilities, or numbers; see `TableEvaluator.answer` for who has no probabilities."""
     with quiet():
         values = evaluator.answer(model, X, False)

@@ -18,19 +18,19 @@ from pathlib import Path
 
 import numpy as np
 
-from comitia.arrays import AnyArray, Array, Estimator, Indices
+from comitia.arrays import AnyArray, Array, Estimator, Indices, Table
 from comitia.bench.cells.arenas import TableArena, answers_of
 from comitia.bench.cells.pool_cells import check_splits
 from comitia.bench.files import replacing
 from comitia.bench.plan.experiment_file import checked_cv
 from comitia.bench.plan.plan import Cell, Experiment, HoldOutTest, Validation
 from comitia.bench.problems.finding import find_table
-from comitia.bench.problems.tabulated import Answers, Entry, Partition, Tabulated, write_pool
+from comitia.bench.problems.tabulated import Entry, Partition, Tabulated, write_pool
 from comitia.bench.rows.row import one_line
+from comitia.committees.combine import Answers
 from comitia.errors import ExperimentError, check_int
+from comitia.evaluation.fitting import take
 from comitia.evaluation.scoring import RowLoss, Scorer
-from comitia.evaluation.silence import quiet
-from comitia.evaluation.table import seeded_globals
 from comitia.execution import Serial, Workers
 from comitia.history import Observation, Predictions, Trial
 from comitia.methods import get_method, kept_by
@@ -286,8 +286,8 @@ class Tabulator:
         folds: list[_Fold] = []
         test: Answers | None = None
         for number, (train, rows) in enumerate(table.splits(trial.number, 0, seeds)):
-            model = self._fitted(trial, train, number, seeds)
-            folds.append(_Fold(number, rows, truth[rows], self._answers(model, table.X[rows])))
+            model = table.fit(trial.config, train, seeds, (trial.number, 0, number))
+            folds.append(_Fold(number, rows, truth[rows], self._answers(model, take(table.X, rows))))
             if not tester.refit:
                 test = self._answers(model, tester.draw.X_test)
         seconds = time.perf_counter() - started
@@ -310,14 +310,7 @@ class Tabulator:
             test=test,
         )
 
-    def _fitted(self, trial: Trial, rows: Indices, fold: int, seeds: Seeds) -> Estimator:
-        table = self.arena.table
-        model: Estimator = table.build(trial.config, seeds.integer("learner", trial.number, 0, fold))
-        with quiet(), seeded_globals(seeds, trial.number, 0, fold):
-            model.fit(table.X[rows], table.y[rows])
-        return model
-
-    def _answers(self, model: Estimator, X: AnyArray) -> Answers:
+    def _answers(self, model: Estimator, X: Table) -> Answers:
         return answers_of(self.arena.table, model, X, needs_probabilities=True)
 
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from comitia.bench.cells.scores import score_members
-from comitia.bench.problems.tabulated import Answers, Partition, Tabulated
+from comitia.bench.problems.tabulated import Partition, Tabulated
 from comitia.bench.rows.row import Score
+from comitia.committees.combine import Answers
 from comitia.errors import ChoiceError, ExperimentError
 from comitia.evaluation.scoring import Scorer, make_loss
 from comitia.history import History, Observation, Predictions, Trial, Truth

@@ -7,18 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from comitia.arrays import AnyArray
-from comitia.bench.problems.tabulated import Answers
 from comitia.bench.report.statistics import macro_precision_recall_f
 from comitia.bench.rows.row import Score
-from comitia.committees.ensemble import of_most
-from comitia.committees.tempering import tempered
-from comitia.evaluation.scoring import LogLoss, RowLoss, Task
+from comitia.committees.combine import Answers, combined
+from comitia.evaluation.scoring import ROW_LOSSES, RowLoss
 from comitia.seams import Member
-
-
-def default_loss(task: Task) -> str:
-    """Return what the papers report: the error rate, or the squared error."""
-    return "zero-one" if task == "classification" else "squared-error"
 
 
 def score_members(
@@ -44,24 +37,16 @@ def score_members(
     averages : bool
         Predict the most probable class instead of the one with the most votes; of equals the first.
     """
-    weights = [member.weight for member in members]
+    found = combined(
+        answers,
+        [member.weight for member in members],
+        n_classes=0 if classes is None else len(classes),
+        votes=not averages,
+        temperatures=[member.temperature for member in members],
+    )
     if classes is None:
-        mean = np.average([answer.values for answer in answers], axis=0, weights=weights)
-        return Score(float(np.mean(loss.rows(y_test, mean))))
-    ps = [
-        tempered(answer.probabilities, member.temperature)
-        for answer, member in zip(answers, members, strict=True)
-        if answer.probabilities is not None
-    ]
-    p = np.average(ps, axis=0, weights=weights) if len(ps) == len(members) else None
-    if averages:
-        assert p is not None
-        predicted = classes[of_most(p)]
-    else:
-        codes = np.arange(len(classes))
-        votes = sum(w * (a.values[:, None] == codes) for a, w in zip(answers, weights, strict=True))
-        predicted = classes[of_most(np.asarray(votes))]
-    return score_classes(predicted, p, y_test, loss=loss, classes=classes)
+        return Score(float(np.mean(loss.rows(y_test, found.values))))
+    return score_classes(classes[found.values], found.probabilities, y_test, loss=loss, classes=classes)
 
 
 def score_classes(
@@ -71,7 +56,7 @@ def score_classes(
     precision, recall, _ = macro_precision_recall_f(y_test, predicted)
     log_loss = np.nan
     if p is not None and classes is not None:
-        log_loss = float(np.mean(LogLoss().rows(*over_all_classes(p, classes, y_test))))
+        log_loss = float(np.mean(ROW_LOSSES["log-loss"].rows(*over_all_classes(p, classes, y_test))))
     error = log_loss if loss.needs_probabilities else float(np.mean(predicted != y_test))
     return Score(error, precision, recall, log_loss)
 

@@ -15,7 +15,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from comitia.auto.estimators import AutoClassifier, AutoRegressor
 from comitia.bench.cells.known_results import KnownResults
-from comitia.bench.cells.scores import default_loss, score_classes
+from comitia.bench.cells.scores import score_classes
 from comitia.bench.peers.registry import Peer
 from comitia.bench.peers.systems import SystemAnswer, run_system
 from comitia.bench.plan.plan import Job
@@ -24,7 +24,7 @@ from comitia.bench.problems.finding import find_table
 from comitia.bench.problems.problems import Draw
 from comitia.bench.rows.row import Row, Score
 from comitia.errors import ExperimentError
-from comitia.evaluation.scoring import Scorer, Task, make_loss
+from comitia.evaluation.scoring import DEFAULT_LOSSES, Scorer, Task, make_loss
 from comitia.seeds import Seeds
 
 
@@ -76,7 +76,7 @@ class SystemContestant:
         return Request(
             draw=draw,
             task=problem.task,
-            loss=experiment.loss or default_loss(problem.task),
+            loss=experiment.loss or DEFAULT_LOSSES[problem.task],
             time_limit=experiment.budget.time_limit,
             seed=Seeds(cell.repetition).integer(f"system/{cell.problem}"),
             jobs=experiment.jobs,

@@ -13,12 +13,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
-from comitia.arrays import AnyArray, Array, Estimator, HasClasses, HasMargins, HasProbabilities, Json
+from comitia.arrays import AnyArray, Array, Estimator, Json, Table, has_margins, has_probabilities
+from comitia.committees.combine import codes, probabilities
 from comitia.errors import NothingFound, check_int
+from comitia.evaluation.fitting import Build
+from comitia.evaluation.isolation import quiet
 from comitia.evaluation.resampling import Fixed, make_splitter
-from comitia.evaluation.scoring import Loss, Scorer, make_loss
-from comitia.evaluation.silence import quiet
-from comitia.evaluation.table import Build
+from comitia.evaluation.scoring import Loss, Scorer, make_scoring
 from comitia.learners import LearnerSpace
 from comitia.seams import Split
 from comitia.seeds import Seeds
@@ -56,7 +57,7 @@ class SearchResult:
 
 def search_with_sklearn(
     ready: LearnerSpace,
-    X: AnyArray,
+    X: Table,
     y: AnyArray,
     *,
     cv: int | float | Sequence[Split] | BaseCrossValidator = 5,
@@ -98,10 +99,9 @@ def search_with_sklearn(
     learner = (ConfigClassifier if is_class else ConfigRegressor)(
         None, build=ready.build, random_state=seeds.integer("learner")
     )
-    default = "zero-one" if is_class else "squared-error"
     options: Json = {
         "param_distributions": {"config": [Candidate(config) for config in candidates]},
-        "scoring": Score(make_loss(default if loss is None else loss), np.unique(y) if is_class else None),
+        "scoring": Score(make_scoring(loss, ready.task).loss, np.unique(y) if is_class else None),
         "cv": [(train, test) for train, test in splits],
         "refit": False,
         "random_state": seeds.integer("sklearn"),
@@ -167,20 +167,18 @@ class Score:
     loss: Loss
     classes: AnyArray | None
 
-    def __call__(self, estimator: Estimator, X: AnyArray, y: AnyArray) -> float:
+    def __call__(self, estimator: Estimator, X: Table, y: AnyArray) -> float:
         """Return minus the mean loss; greater is better."""
         if isinstance(self.loss, Scorer):
             return self.loss(estimator, X, y)
         if self.classes is None:
             return -float(self.loss.rows(np.asarray(y), estimator.predict(X)).mean())
-        codes = np.searchsorted(self.classes, y)
+        truth = np.searchsorted(self.classes, y)
         if not self.loss.needs_probabilities:
-            return -float(self.loss.rows(codes, np.searchsorted(self.classes, estimator.predict(X))).mean())
-        assert isinstance(estimator, HasClasses)
-        assert isinstance(estimator, HasProbabilities)
-        probabilities = np.zeros((len(codes), len(self.classes)))  # a fold may lack a class
-        probabilities[:, np.searchsorted(self.classes, estimator.classes_)] = estimator.predict_proba(X)
-        return -float(self.loss.rows(codes, probabilities).mean())
+            return -float(self.loss.rows(truth, codes(estimator, X, self.classes)).mean())
+        if not has_probabilities(estimator):
+            raise TypeError(f"{self.loss.name} needs a learner with predict_proba")
+        return -float(self.loss.rows(truth, probabilities(estimator, X, self.classes)).mean())
 
 
 class ConfigLearner(BaseEstimator):  # type: ignore[misc]
@@ -191,13 +189,13 @@ class ConfigLearner(BaseEstimator):  # type: ignore[misc]
         self.build = build
         self.random_state = random_state
 
-    def fit(self, X: AnyArray, y: AnyArray) -> ConfigLearner:
+    def fit(self, X: Table, y: AnyArray) -> ConfigLearner:
         """Build and fit."""
         assert self.config is not None
         self.model_ = self.build(self.config.config, self.random_state).fit(X, y)
         return self
 
-    def predict(self, X: AnyArray) -> AnyArray:
+    def predict(self, X: Table) -> AnyArray:
         """Predict."""
         return np.asarray(self.model_.predict(X))
 
@@ -210,13 +208,13 @@ class ConfigClassifier(ClassifierMixin, ConfigLearner):  # type: ignore[misc]
         """Sorted classes."""
         return np.asarray(self.model_.classes_)
 
-    @available_if(lambda self: isinstance(self.model_, HasProbabilities))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: AnyArray) -> Array:
+    @available_if(lambda self: has_probabilities(self.model_))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Table) -> Array:
         """Predict probabilities."""
         return np.asarray(self.model_.predict_proba(X))
 
-    @available_if(lambda self: isinstance(self.model_, HasMargins))  # type: ignore[untyped-decorator]
-    def decision_function(self, X: AnyArray) -> Array:
+    @available_if(lambda self: has_margins(self.model_))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Table) -> Array:
         """Return the decision function."""
         return np.asarray(self.model_.decision_function(X))
 

@@ -17,9 +17,9 @@ from sklearn.pipeline import make_pipeline
 from comitia.arrays import AnyArray, Array, Estimator, Indices
 from comitia.bench.plan.plan import HoldOutTest
 from comitia.errors import ExperimentError
+from comitia.evaluation.fitting import Build
 from comitia.evaluation.resampling import make_splitter
 from comitia.evaluation.scoring import Task
-from comitia.evaluation.table import Build
 from comitia.seeds import Seeds
 from comitia.space import Config, Space
 from comitia.tables.cleaner import MOST_LEVELS, TableCleaner

@@ -25,6 +25,7 @@ import numpy as np
 
 from comitia.arrays import AnyArray, Array
 from comitia.bench.files import replacing
+from comitia.committees.combine import Answers
 from comitia.errors import ExperimentError
 from comitia.evaluation.scoring import Task
 from comitia.history import Predictions, Status
@@ -37,16 +38,6 @@ CAVEAT = (
     "From a pool: only tabulated configurations could be chosen and repetitions share its splits of the data. Good for "
     "comparing selections and committees; searches that refine look worse than they are, late iterations alike."
 )
-
-
-@dataclass(frozen=True, eq=False)
-class Answers:
-    """What a model said about some rows."""
-
-    values: AnyArray
-    """Class codes or numbers, (n,): what it predicted itself, which need not be its most probable class."""
-    probabilities: Array | None = None
-    """Of classes, (n, n_classes); a learner without any gives margins or votes. None for numbers."""
 
 
 @dataclass(frozen=True, eq=False)

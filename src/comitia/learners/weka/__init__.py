@@ -6,5 +6,5 @@
 - `cells.py`: learners over columns cut into cells: decision tables and Bayesian networks; and naive Bayes.
 - `meta.py`: learners made of others: boosting and voting.
 
-docs/pbil.md says what each part of WEKA became.
+docs/methods/pbil.md says what each part of WEKA became.
 """

@@ -1,0 +1,92 @@
+"""What came of one trial: collected split by split, so that a failure leaves what came before it."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from comitia.arrays import AnyArray, Array, Indices
+from comitia.history import Observation, Predictions, Status, Trial
+
+MOST_TEXT = 4000
+"""Characters of an error that are kept."""
+
+
+@dataclass(frozen=True, eq=False)
+class KeptSplit:
+    """What the model of one split said about the rows that it was judged on."""
+
+    rows: Indices
+    values: AnyArray
+    losses: Array | None
+    """Of each row, where the loss is a mean over rows."""
+    seconds: float
+    """How long the answers took; NaN where that was not measured."""
+
+
+@dataclass
+class Measured:
+    """What one trial has so far."""
+
+    metrics: dict[str, list[float]] = field(default_factory=dict)
+    losses: list[float] = field(default_factory=list)
+    selection_losses: list[float] = field(default_factory=list)
+    n_fits: int = 0
+    kept: list[KeptSplit] = field(default_factory=list)
+    where: str = ""
+    """What is being done now, for the text of an error."""
+
+    def predictions(self) -> Predictions:
+        """Return what was kept of all splits."""
+        losses = [split.losses for split in self.kept if split.losses is not None]
+        return Predictions(
+            rows=np.concatenate([split.rows for split in self.kept]),
+            folds=np.concatenate([np.full(len(split.rows), fold) for fold, split in enumerate(self.kept)]),
+            values=np.concatenate([split.values for split in self.kept]),
+            losses=np.concatenate(losses) if losses else None,
+            seconds=np.array([split.seconds for split in self.kept]),
+        )
+
+
+def observed(trial: Trial, measured: Measured, evaluate: Callable[[], None]) -> Observation:
+    """Evaluate a trial; a failure, whatever it is, becomes an observation with its text."""
+    started = time.perf_counter()
+    status: Status = "ok"
+    error = ""
+    try:
+        evaluate()
+    except MemoryError as caught:
+        status, error = "memory", described(caught, measured.where)
+    except (Exception, SystemExit) as caught:  # a learner or a user's function may raise anything
+        status, error = "failed", described(caught, measured.where)
+    return Observation(
+        trial=trial,
+        status=status,
+        losses=tuple(measured.losses),
+        metrics={name: tuple(scores) for name, scores in measured.metrics.items()},
+        seconds=time.perf_counter() - started,
+        n_evaluations=measured.n_fits,
+        error=error,
+        selection_losses=tuple(measured.selection_losses),
+    )
+
+
+def compact(answers: AnyArray) -> AnyArray:
+    """Keep probabilities in single precision and class codes in 16 bits: they are most of a study's file."""
+    if answers.ndim == 2:
+        return answers.astype(np.float32)
+    return answers.astype(np.int16) if answers.dtype.kind in "iu" and answers.max(initial=0) < 2**15 else answers
+
+
+def described(error: BaseException, where: str) -> str:
+    """Say what went wrong and where; the innermost frame is the learner's own."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" (at {frames[-1].name}, line {frames[-1].lineno} of {frames[-1].filename})" if frames else ""
+    text = str(error)
+    if len(text) > MOST_TEXT:
+        text = text[:MOST_TEXT] + "..."
+    return f"{where}: {type(error).__name__}: {text}{place}" if where else f"{type(error).__name__}: {text}{place}"
