@@ -1,7 +1,9 @@
 """The history: what was asked, what came of it, chains of trials."""
 
+import io
 import math
 import pickle
+from collections.abc import Iterable
 from copy import deepcopy
 
 import numpy as np
@@ -10,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from comitia import Config, History, Observation, Predictions, Trial
+from comitia.history import Truth
 
 
 def trial(number: int, **more: int | None) -> Trial:
-    return Trial(number, 0, (number / 1000, 0.5), Config({"a": number}), **more)  # type: ignore[arg-type]
+    return Trial(number=number, batch=0, x=(number / 1000, 0.5), config=Config({"a": number}), **more)  # type: ignore[arg-type]
 
 
 @given(st.lists(st.none() | st.floats(-1e6, 1e6), max_size=200), st.randoms())
@@ -84,13 +87,28 @@ def test_predictions_travel_as_bytes() -> None:
     assert again.rows.tolist() == [3, 1]
     assert again.values.dtype == np.float32
     assert (again.values == predictions.values).all()
-    assert again.selection is None
+    assert again.seconds is None
+
+
+def test_predictions_of_earlier_versions_are_read_without_those_of_the_selection_split() -> None:
+    buffer = io.BytesIO()
+    np.savez(
+        buffer,
+        rows=np.array([0, 1]),
+        folds=np.array([0, 0]),
+        values=np.array([1, 0], dtype=np.int16),
+        selection=np.zeros((5, 30), dtype=np.int16),
+        seconds=np.array([0.1]),
+    )
+    again = Predictions.from_bytes(buffer.getvalue())
+    assert again.values.tolist() == [1, 0]
+    assert again.seconds is not None
 
 
 def test_finished_numbers_are_right_with_and_without_pending_trials() -> None:
     history = History(1)
     for number in range(100):
-        history.append(Trial(number, 0, (0.5,), Config({"x": number})))
+        history.append(Trial(number=number, batch=0, x=(0.5,), config=Config({"x": number})))
     assert history.finished.tolist() == []
     for number in (3, 70, 1):
         history.finish(Observation(history.trial(number), "ok", (0.1,)))
@@ -108,3 +126,92 @@ def test_what_is_remembered_is_made_once_for_a_history_and_left_out_of_its_copie
     assert other.remember("key", list[int]) is not made
     for copy in (pickle.loads(pickle.dumps(history)), deepcopy(history)):
         assert copy.remember("key", list[int]) is not made
+
+
+def history_of(n: int) -> History:
+    history = History(2)
+    for number in range(n):
+        history.append(trial(number))
+    return history
+
+
+def numbers(trials: Iterable[Trial]) -> list[int]:
+    return [t.number for t in trials]
+
+
+class TestStates:
+    """A trial is waiting, begun or finished."""
+
+    def test_a_trial_waits_until_somebody_begins_it(self) -> None:
+        history = history_of(3)
+        assert numbers(history.waiting) == [0, 1, 2]
+        history.begin(1)
+        assert numbers(history.waiting) == [0, 2]
+        assert numbers(history.begun) == [1]
+        assert numbers(history.pending) == [0, 1, 2]
+        history.finish(Observation(trial(1), "ok", (0.5,)))
+        assert numbers(history.begun) == []
+        assert history.n_pending == 2
+
+    def test_what_is_given_back_waits_in_the_order_of_numbers(self) -> None:
+        history = history_of(4)
+        for number in (0, 1, 2):
+            history.begin(number)
+        history.finish(Observation(trial(1), "ok", (0.5,)))
+        history.give_back([2, 0, 1, 3])  # one is finished, one was not begun
+        assert numbers(history.waiting) == [0, 2, 3]
+        assert numbers(history.begun) == []
+        assert history.n_finished == 1
+
+    def test_a_trial_that_nobody_has_begun_can_be_finished(self) -> None:
+        history = history_of(1)
+        history.finish(Observation(trial(0), "ok", (0.5,)))
+        assert history.n_pending == 0
+        with pytest.raises(KeyError):
+            history.finish(Observation(trial(0), "ok", (0.5,)))
+
+    @given(st.lists(st.tuples(st.sampled_from(["begin", "give back", "finish"]), st.integers(0, 7)), max_size=40))
+    def test_every_trial_is_in_exactly_one_state(self, steps: list[tuple[str, int]]) -> None:
+        history = history_of(8)
+        for step, number in steps:
+            if step == "begin" and number in numbers(history.waiting):
+                history.begin(number)
+            elif step == "give back":
+                history.give_back([number])
+            elif step == "finish" and history.observation(number) is None:
+                history.finish(Observation.failed(trial(number), "no"))
+            states = [
+                *numbers(history.waiting),
+                *numbers(history.begun),
+                *numbers(o.trial for o in history.observations()),
+            ]
+            assert sorted(states) == list(range(8))
+            assert numbers(history.waiting) == sorted(numbers(history.waiting))
+            assert numbers(history.pending) == sorted([*numbers(history.waiting), *numbers(history.begun)])
+
+
+def test_an_observation_of_a_failure() -> None:
+    failed = Observation.failed(trial(3), "too slow", status="timeout", seconds=2.0)
+    assert (failed.number, failed.status, failed.error, failed.seconds, failed.losses) == (
+        3,
+        "timeout",
+        "too slow",
+        2.0,
+        (),
+    )
+    assert not failed.is_ok
+    assert math.isnan(failed.loss)
+
+
+def test_the_mean_of_each_metric() -> None:
+    observation = Observation(trial(0), "ok", (0.1, 0.3), metrics={"auc": (0.5, 1.0), "f1": ()})
+    assert observation.mean_metrics == {"auc": 0.75}
+
+
+def test_the_truth_comes_with_the_history_or_later() -> None:
+    truth = Truth(y=np.zeros(3), n_classes=0)
+    assert History(1, truth=truth).truth is truth
+    history = History(1)
+    assert history.truth is None
+    history.take_truth(truth)
+    assert history.truth is truth

@@ -18,8 +18,8 @@ from sklearn.model_selection import StratifiedKFold
 
 from comitia import get_space
 from comitia.arrays import has_probabilities
-from comitia.bench.plan.plan import Split
-from comitia.bench.problems.problems import FunctionProblem, find_problem
+from comitia.bench.plan.plan import HoldOutTest
+from comitia.bench.problems.finding import find_table
 from comitia.committees.combine import Answers, codes_of, combined, probabilities
 from comitia.committees.greedy import Greedy
 from comitia.committees.losses import BRIER, LOG_LOSS, SQUARED_MARGIN, ZERO_ONE
@@ -47,9 +47,8 @@ RULES: dict[str, tuple[Any, str, Greedy, bool]] = {
 
 def evaluate(name: str, folder: Path) -> dict[str, Any]:
     """Fit random configurations; return what they say out of fold and of the test rows."""
-    problem, rng = find_problem(name, folder), np.random.default_rng(0)
-    assert not isinstance(problem, FunctionProblem), f"{name} must be a table"
-    draw = problem.draw(Split(0.5, None, 1000), 0)
+    problem, rng = find_table(name, folder, "This study"), np.random.default_rng(0)
+    draw = problem.draw(HoldOutTest(0.5, None, 1000), 0)
     X, y, X_test, y_test = draw.X_train, draw.y_train, draw.X_test, draw.y_test
     if len(y) > 1000:
         some = rng.choice(len(y), 1000, replace=False)

@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from comitia import METHODS, Config, History, Observation, Predictions, Seeds, Study, TableEvaluator, Trial, get_space
 from comitia.committees.greedy import Greedy
-from comitia.committees.losses import BRIER, C_BOUND, LOG_LOSS, SIGMOID, SOFT_ZERO_ONE, SQUARED_MARGIN, ZERO_ONE
+from comitia.committees.losses import BRIER, C_BOUND, LOG_LOSS, SIGMOID, SQUARED_MARGIN, ZERO_ONE
 from comitia.committees.votes import Tally, empty, make_rows
 from comitia.history import Truth
 
@@ -46,7 +46,7 @@ def score_a_pool() -> None:
     p = rng.random((n_models, n_classes, n_rows), dtype=np.float32)
     true = p[:, 0].copy()
     print("one more member for a committee of 11: 500 models x 50,000 rows x 10 classes")
-    for loss in (ZERO_ONE, SQUARED_MARGIN, SIGMOID, C_BOUND, BRIER, SOFT_ZERO_ONE, LOG_LOSS):
+    for loss in (ZERO_ONE, SQUARED_MARGIN, SIGMOID, C_BOUND, BRIER, LOG_LOSS):
         answers = codes if loss.kept == "codes" else true if loss.kept == "true" else p
         tally: Tally = empty(loss, rows).plus(answers[:11])
         report(f"  {loss.name}", cpu_seconds(tally.losses_with, answers), 0.5)

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from comitia.bench.plan.plan import Cell, make_experiment
+from comitia.bench.plan.experiment_file import make_experiment
+from comitia.bench.plan.plan import Cell
 from comitia.bench.report.page import write_report
+from comitia.bench.rows.row import Row
 from comitia.bench.rows.rows import RowsFile, read_rows
 
 N_PROBLEMS, N_METHODS, N_REPETITIONS, N_ITERATIONS = 50, 8, 5, 100
@@ -36,23 +38,22 @@ def main() -> None:
         print(f"a report of {len(tables)} tables with figures: {time.perf_counter() - started:.1f} s (target 20 s)")
 
 
-def cell(rng: np.random.Generator, method: int) -> list[dict[str, object]]:
+def cell(rng: np.random.Generator, method: int) -> list[Row]:
     losses = np.minimum.accumulate(0.3 - 0.01 * method + 0.2 * rng.random(N_ITERATIONS))
     return [
-        {
-            "iteration": i + 1,
-            "n_evaluations": i + 1,
-            "status": "ok",
-            "loss": "zero-one",
-            "trial_loss": loss,
-            "validation_loss": loss,
-            "test_loss": loss,
-            "train_seconds": 0.1 * i,
-            "optimizer_seconds": 0.01 * i,
-            "learner": f"l{i % 5}",
-            "n_members": 1,
-            "n_rows": 100,
-        }
+        Row(
+            iteration=i + 1,
+            n_evaluations=i + 1,
+            loss="zero-one",
+            trial_loss=loss,
+            validation_loss=loss,
+            test_loss=loss,
+            train_seconds=0.1 * i,
+            optimizer_seconds=0.01 * i,
+            learner=f"l{i % 5}",
+            n_members=1,
+            n_rows=100,
+        )
         for i, loss in enumerate(losses.tolist())
     ]
 

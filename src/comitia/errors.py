@@ -138,7 +138,7 @@ class VersionWarning(ComitiaWarning):
 
 
 def check_int(of: str, name: str, value: object, least: int = 1) -> None:
-    """Refuse a size that is not a whole number of at least so much."""
+    """Refuse a value that is not a whole number of at least `least`; `of` is the class or function it was given to."""
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
         raise ChoiceError(f"The {name!r} parameter of {of} must be an int >= {least}. Got {value!r} instead.")
 

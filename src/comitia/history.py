@@ -2,7 +2,7 @@
 
 The history is the whole state of a search. Optimizers, goals and selections read it; only the study changes it, and
 that costs the same at trial 100 and at trial 100,000. It is also the one ledger of who works on what: a trial is
-*waiting* (asked, and nobody works on it), *begun* (in the hands of a run or of the user) or *finished*.
+*waiting* (asked, not begun), *begun* (a run or the user works on it) or *finished*.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
@@ -67,12 +67,23 @@ class Observation:
     """Number of fits."""
     error: str = ""
     selection_losses: tuple[float, ...] = ()
-    """Loss on the selection split of each split's model: for the final selection alone; () where none was set aside."""
+    """Loss on the selection split of each split's model: only for the final selection; () where none was set aside."""
 
     @classmethod
     def failed(cls, trial: Trial, error: str, *, status: Status = "failed", seconds: float = 0.0) -> Observation:
         """Return the observation of a trial that gave no result."""
         return cls(trial=trial, status=status, seconds=seconds, error=error)
+
+    def continuing(self, earlier: Observation) -> Observation:
+        """Return it with the losses of the trial that it continues before its own; a failure as it is."""
+        if not self.is_ok:
+            return self
+        return replace(
+            self,
+            losses=earlier.losses + self.losses,
+            metrics={name: earlier.metrics.get(name, ()) + scores for name, scores in self.metrics.items()},
+            selection_losses=earlier.selection_losses + self.selection_losses,
+        )
 
     @property
     def number(self) -> int:
@@ -122,8 +133,6 @@ class Predictions:
     """Class codes (n,), class probabilities (n, n_classes) or numbers (n,)."""
     losses: Array | None = None
     """Loss of each row, where the loss is a mean over rows: (n,)"""
-    selection: NDArray[np.generic] | None = None
-    """What each fold's model said about the selection split: (n_models, n_selection, ...)"""
     seconds: Array | None = None
     """Seconds that each split's answers took, NaN where not measured: (n_splits,)"""
 
@@ -133,8 +142,9 @@ class Predictions:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Predictions:
-        """Read what `to_bytes` wrote."""
-        return cls(**_arrays(data))
+        """Read what `to_bytes` wrote; what earlier versions kept beside it is left out."""
+        known = {field.name for field in fields(cls)}
+        return cls(**{name: array for name, array in _arrays(data).items() if name in known})
 
 
 @dataclass(frozen=True)
@@ -261,7 +271,7 @@ class History:
 
     @property
     def selection_losses(self) -> Array:
-        """Mean loss on the selection split of every trial, for selections alone; NaN if it has none: (n_trials,)."""
+        """Mean loss on the selection split of every trial, only for selections; NaN if it has none: (n_trials,)."""
         return _read_only(self._selection_losses[: len(self._trials)])
 
     @property
@@ -293,7 +303,7 @@ class History:
 
     @property
     def waiting(self) -> Iterable[Trial]:
-        """Trials that were asked and that nobody works on, in the order of their numbers."""
+        """Trials that were asked and not begun, in the order of their numbers."""
         return self._waiting.values()
 
     @property
@@ -335,7 +345,7 @@ class History:
         """The finished trial with the smallest loss, the earliest of equals; None if none succeeded."""
         return None if self._best is None else self._observations[self._best]
 
-    # ---- changing: for the study alone --------------------------------------------------------------------------
+    # ---- changing: only for the study --------------------------------------------------------------------------
 
     def take_truth(self, truth: Truth) -> None:
         """Keep what the rows that predictions speak of truly are."""
@@ -352,7 +362,7 @@ class History:
         self._seen.setdefault(trial.config, trial.number)
 
     def begin(self, number: int) -> None:
-        """Note that somebody works on a waiting trial."""
+        """Note that a run or the user works on a waiting trial."""
         self._begun[number] = self._waiting[number]  # first: a Ctrl-C between the lines must not lose it
         del self._waiting[number]
 

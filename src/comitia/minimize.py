@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from pathlib import Path
-from typing import Any
 
 from comitia.evaluation.function import FunctionEvaluator
+from comitia.learners.registry import SpaceLike
 from comitia.methods import Method
 from comitia.seams import Store
 from comitia.space import Config
@@ -16,7 +16,7 @@ from comitia.study.study import Callback, Study
 
 def minimize(
     function: Callable[[Config], float],
-    space: Any,
+    space: SpaceLike,
     *,
     method: str | Method = "rs",
     n_trials: int | None = None,
@@ -34,7 +34,7 @@ def minimize(
     Parameters
     ----------
     function : callable (config) -> float
-        Anything; a call that raises or returns NaN is a failed trial.
+        Any function; a call that raises or returns NaN is a failed trial.
     space : Space, ConfigSpace.ConfigurationSpace, dict or str
         What to search.
     method, n_trials, time_limit, n_evaluations, n_jobs, seed, storage, executor, callbacks, progress

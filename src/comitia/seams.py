@@ -45,6 +45,8 @@ class Needs:
     """Class probabilities must be kept, not only classes."""
     selection_split: bool = False
     """Rows must be set aside for the final selection; see `History.selection_losses`."""
+    own_points: bool = False
+    """An optimizer waits for the very points that it asked for: they must not be moved, as a pool would do."""
 
 
 @dataclass(frozen=True, eq=False)

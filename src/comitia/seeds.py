@@ -10,11 +10,10 @@ import hashlib
 import secrets
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 
-from comitia.errors import ChoiceError
+from comitia.errors import check_int
 
 
 @cache
@@ -44,11 +43,7 @@ class Seeds:
     seed: int
 
     def __post_init__(self) -> None:
-        if isinstance(self.seed, bool) or not isinstance(self.seed, int | np.integer) or self.seed < 0:
-            raise ChoiceError(
-                f"The 'seed' parameter must be an int >= 0. Got {self.seed!r} instead. "
-                "Leave it out to draw a fresh one, which the study records."
-            )
+        check_int("a study", "seed", self.seed, least=0)
         object.__setattr__(self, "seed", int(self.seed))
 
     def __call__(self, name: str, *keys: int) -> np.random.Generator:
@@ -64,7 +59,7 @@ class Seeds:
         return int.from_bytes(hashlib.blake2b(address.encode(), digest_size=4).digest(), "little") >> 1
 
 
-def seed_of(random_state: Any) -> int | None:
+def seed_of(random_state: int | np.random.RandomState | None) -> int | None:
     """Return the seed that scikit-learn's `random_state` stands for: a draw from it, if it is a generator."""
     if random_state is None or isinstance(random_state, int | np.integer):
         return None if random_state is None else int(random_state)

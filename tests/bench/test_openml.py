@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from comitia.bench.problems.finding import find_problem
 from comitia.bench.problems.openml import CACHE_VARIABLE, SERVER_VARIABLE
-from comitia.bench.problems.problems import FixedTable, find_problem
+from comitia.bench.problems.problems import FixedTable
 from comitia.errors import ExperimentError
 
 ARFF = b"""% a comment
@@ -70,23 +71,19 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Server]:
     made = Server()
     monkeypatch.setenv(SERVER_VARIABLE, made.address)
     monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
-    from comitia.bench.problems import problems
-
-    problems._find.cache_clear()
+    find_problem.cache_clear()
     yield made
     made.http.shutdown()
     made.http.server_close()
 
 
 def test_a_dataset_is_fetched_once_and_read_from_the_cache_then(server: Server, tmp_path: Path) -> None:
-    from comitia.bench.problems import problems
-
     problem = find_problem("openml:7")
     assert isinstance(problem, FixedTable)
     assert problem.X.shape == (4, 2)  # the identifier is left out
     assert np.isnan(problem.X[2, 0])
     assert len(server.asked) == 2
-    problems._find.cache_clear()
+    find_problem.cache_clear()
     find_problem("openml:7")
     assert len(server.asked) == 2
     kept = json.loads((tmp_path / "openml" / "7" / "description.json").read_text())
@@ -101,10 +98,8 @@ def test_a_wrong_checksum_is_refused_and_not_kept(server: Server, tmp_path: Path
 
 
 def test_a_file_that_was_damaged_in_the_cache_is_noticed(server: Server, tmp_path: Path) -> None:
-    from comitia.bench.problems import problems
-
     find_problem("openml:7")
-    problems._find.cache_clear()
+    find_problem.cache_clear()
     path = tmp_path / "openml" / "7" / "data.arff"
     path.write_bytes(path.read_bytes().replace(b"0.5", b"0.6"))
     with pytest.raises(ExperimentError, match="damaged"):

@@ -5,10 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from comitia.bench.plan.plan import Split
+from comitia.bench.plan.plan import HoldOutTest
 from comitia.bench.plan.splits import Capped, capped_rows, make_validation
 from comitia.bench.problems.black_boxes import conditional, make_black_box
-from comitia.bench.problems.problems import FixedTable, FunctionProblem, check_problem, find_problem, task_of_problem
+from comitia.bench.problems.finding import check_problem, find_problem, task_of_problem
+from comitia.bench.problems.problems import FixedTable, FunctionProblem
 from comitia.bench.problems.synthetic import chess, sparse
 from comitia.errors import ComitiaError, ExperimentError, UnknownName
 from comitia.evaluation.resampling import make_resampling
@@ -77,7 +78,7 @@ def test_a_folder_that_is_none_is_a_clear_error(tmp_path: Path) -> None:
 def test_the_test_rows_depend_on_problem_and_repetition_alone(folder: Path) -> None:
     problem = find_problem("plain", folder)
     assert isinstance(problem, FixedTable)
-    first, again, other = (problem.draw(Split(test=1 / 3), r) for r in (0, 0, 1))
+    first, again, other = (problem.draw(HoldOutTest(test=1 / 3), r) for r in (0, 0, 1))
     assert len(first.y_test) == 40
     np.testing.assert_array_equal(first.X_test, again.X_test)
     assert not np.array_equal(first.X_test, other.X_test)
@@ -89,7 +90,7 @@ def test_the_test_rows_depend_on_problem_and_repetition_alone(folder: Path) -> N
 def test_outer_folds_cover_every_row_once(folder: Path) -> None:
     problem = find_problem("plain", folder)
     assert isinstance(problem, FixedTable)
-    tests = [problem.draw(Split(folds=5), repetition).X_test for repetition in range(10)]
+    tests = [problem.draw(HoldOutTest(folds=5), repetition).X_test for repetition in range(10)]
     for shuffle in (tests[:5], tests[5:]):
         assert len(np.unique(np.vstack(shuffle), axis=0)) == 120
     assert not np.array_equal(tests[0], tests[5])
@@ -98,8 +99,8 @@ def test_outer_folds_cover_every_row_once(folder: Path) -> None:
 def test_a_table_too_small_for_its_splits_is_a_clear_error(folder: Path) -> None:
     problem = find_problem("tiny", folder)
     assert isinstance(problem, FixedTable)
-    with pytest.raises(ExperimentError, match="'tiny' must have rows enough"):
-        problem.draw(Split(folds=5), 0)
+    with pytest.raises(ExperimentError, match="'tiny' must have enough rows"):
+        problem.draw(HoldOutTest(folds=5), 0)
 
 
 def test_a_limit_moves_rows_to_the_validation_of_a_hold_out_and_keeps_folds_a_partition() -> None:

@@ -12,21 +12,27 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from comitia.bench.plan.plan import TABLES, Cell
-from comitia.bench.report import layouts as tb
-from comitia.bench.report.layouts import LAYOUTS, Table, Text, make_tables
+from comitia.bench.plan.plan import Cell
+from comitia.bench.report.layouts.mean_errors import errors
+from comitia.bench.report.layouts.measures import measures
+from comitia.bench.report.layouts.pairwise_tests import wilcoxon
+from comitia.bench.report.layouts.registry import LAYOUTS, make_tables
+from comitia.bench.report.layouts.summary import summary
+from comitia.bench.report.layouts.typesetting import Table, Text
+from comitia.bench.report.layouts.win_counts import wins
 from comitia.bench.report.page import remarks_of, write_report
 from comitia.bench.report.results import Results
-from comitia.bench.report.writers import WRITERS, latex, markdown
-from comitia.bench.rows.rows import COLUMNS, KEY, RowsFile
-from tests.bench.printed_tables import C_TABLE_I
+from comitia.bench.report.writers import latex, markdown
+from comitia.bench.rows.row import COLUMNS, KEY, Row
+from comitia.bench.rows.rows import RowsFile
+from tests.bench.printed_tables import LEVESQUE_2017_TABLE_I
 
 PROTOCOL: dict[str, Any] = {
     "name": "e",
     "title": "A <title> & more",
-    "paper": "T",
+    "paper": "A paper",
     "budget": {"n_trials": 20},
-    "tables": list(TABLES),
+    "tables": list(LAYOUTS),
     "scale": 0.5,
     "average_last": 1,
 }
@@ -67,6 +73,7 @@ def some_rows(n_problems: int = 9, n_repetitions: int = 3, n_iterations: int = 2
                                 "n_members": 1,
                                 "n_rows": 100 * (p + 1),
                                 "error": None,
+                                "dataset": f"set{p}",
                                 "versions": "v",
                                 "machine": "m",
                                 "finished_at": "t",
@@ -80,20 +87,6 @@ def results() -> Results:
     return Results(some_rows(), PROTOCOL)
 
 
-@pytest.mark.parametrize("layout", sorted(LAYOUTS))
-def test_every_layout_gives_rectangular_tables_in_every_format(results: Results, layout: str) -> None:
-    made = list(LAYOUTS[layout](results))
-    assert made
-    for table in made:
-        assert {len(row) for row in table.rows} == {len(table.header)}
-        for write in WRITERS.values():
-            assert table.rows[0][0].text.replace("_", "\\_") in write(table)
-
-
-def test_all_layouts_that_an_experiment_may_name_exist() -> None:
-    assert set(LAYOUTS) == set(TABLES)
-
-
 def printed() -> Results:
     """Return C Table I as rows of one repetition."""
     frame = some_rows(1, 1, 1).head(1)
@@ -101,18 +94,19 @@ def printed() -> Results:
         {
             **frame.iloc[0].to_dict(),
             "problem": str(problem),
+            "dataset": None,  # as in older files
             "method": method,
             "validation": "5-fold",
             "test_loss": error / 100,
         }
-        for method, (errors, _) in C_TABLE_I.items()
-        for problem, error in enumerate(errors)
+        for method, (printed_errors, _) in LEVESQUE_2017_TABLE_I.items()
+        for problem, error in enumerate(printed_errors)
     ]
     return Results(pd.DataFrame(rows), PROTOCOL)
 
 
-def test_c_table_1_comes_out_with_its_ranks_and_best_entries() -> None:
-    [table] = tb.errors(printed())
+def test_table_1_of_levesque_2017_comes_out_with_its_ranks_and_best_entries() -> None:
+    [table] = errors(printed())
     by_name = {row[0].text: row for row in table.rows}
     assert abs(float(by_name["GP-cond-ls"][-1].text) - 2.56) <= 0.07
     assert table.rows[-1][0].text == "GP-cond-ls"
@@ -121,7 +115,7 @@ def test_c_table_1_comes_out_with_its_ranks_and_best_entries() -> None:
 
 
 def test_win_rates_and_ranks_of_the_summary_are_those_of_the_formulas(results: Results) -> None:
-    [table] = tb.summary(results)
+    [table] = summary(results)
     last = table.rows[-1]
     assert last[0].text == "gp-r"
     rank, rate = float(last[6].text), float(last[5].text)
@@ -130,7 +124,7 @@ def test_win_rates_and_ranks_of_the_summary_are_those_of_the_formulas(results: R
 
 
 def test_wins_are_antisymmetric_and_significance_is_marked(results: Results) -> None:
-    table = next(tb.wins(results))
+    table = next(wins(results))
     counts = np.array([[int(entry.text) for entry in row[1:]] for row in table.rows])
     assert (counts == -counts.T).all()
     assert table.rows[-1][1].bold
@@ -138,7 +132,7 @@ def test_wins_are_antisymmetric_and_significance_is_marked(results: Results) -> 
 
 
 def test_measures_count_wins_and_rank_precision_upwards(results: Results) -> None:
-    error, precision, *_ = tb.measures(results)
+    error, precision, *_ = measures(results)
     assert error.title.startswith("Error rate")
     assert [row[0].text for row in error.rows[-2:]] == ["Number of wins", "Average rank"]
     assert [e.text for e in error.rows[-1][1:]] == [e.text for e in precision.rows[-1][1:]]
@@ -195,7 +189,7 @@ def test_a_method_with_few_problems_is_left_out_and_named(results: Results) -> N
 def test_losses_of_any_size_are_compared_relative_to_their_dataset() -> None:
     frame = some_rows(8, 1, 1).assign(loss="squared-error")
     large = frame.assign(test_loss=np.where(frame["problem"] == "set0", frame["test_loss"] * 1e6, frame["test_loss"]))
-    small_table, large_table = (next(tb.wilcoxon(Results(f, PROTOCOL))) for f in (frame, large))
+    small_table, large_table = (next(wilcoxon(Results(f, PROTOCOL))) for f in (frame, large))
     assert small_table.rows == large_table.rows
 
 
@@ -211,13 +205,14 @@ def test_curves_carry_values_forward(results: Results) -> None:
 
 def test_a_report_is_a_page_with_its_figures_inside(tmp_path: Path) -> None:
     rows = tmp_path / "rows.parquet"
-    by_cell: dict[Cell, list[Any]] = {}
+    by_cell: dict[Cell, list[Row]] = {}
     for row in some_rows().to_dict("records"):
-        by_cell.setdefault(Cell(**{name: row[name] for name in KEY}), []).append(row)
+        key = Cell(*(row[name] for name in KEY))
+        by_cell.setdefault(key, []).append(Row(**{name: row[name] for name in vars(Row(0))}))
     with RowsFile(rows, PROTOCOL) as file:
         for cell, part in by_cell.items():
             file.append(cell, part)
-        file.append(Cell("set0", "sklearn-cash", "5-fold", "rs", 99), [{"iteration": 0, "error": "no <luck>"}])
+        file.append(Cell("set0", "sklearn-cash", "5-fold", "rs", 99), [Row.failed("no <luck>")])
     made = write_report(rows, tmp_path / "report")
     page = (tmp_path / "report" / "report.html").read_text()
     assert "A &lt;title&gt; &amp; more" in page
@@ -256,7 +251,7 @@ def test_entries_are_escaped() -> None:
 
 def test_one_method_alone_still_makes_a_report(tmp_path: Path) -> None:
     frame = some_rows(2, 1, 2)
-    made = make_tables(Results(frame[frame["method"] == "rs"], PROTOCOL), list(TABLES))
+    made = make_tables(Results(frame[frame["method"] == "rs"], PROTOCOL), list(LAYOUTS))
     assert [table.title.split(" on ")[0] for table in made] == ["Quartiles of the test error"] * 4
 
 

@@ -12,26 +12,20 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from comitia.bench.plan.plan import Cell
-from comitia.bench.rows.rows import COLUMNS, RowsFile, journal_of, merge_rows, read_rows
+from comitia.bench.rows import journal, parquet
+from comitia.bench.rows import rows as rows_module
+from comitia.bench.rows.journal import journal_of
+from comitia.bench.rows.row import COLUMNS, Row
+from comitia.bench.rows.rows import RowsFile, merge_rows, read_rows
 from comitia.errors import ExperimentError
-
-PROTOCOL = {"name": "e", "title": "t", "budget": {"n_trials": 3}}
-
-
-def cell(method: str = "rs", repetition: int = 0) -> Cell:
-    return Cell("p", "s", "v", method, repetition)
-
-
-def rows(n: int = 3, loss: float = 0.5) -> list[dict[str, Any]]:
-    return [{"iteration": i + 1, "test_loss": loss, "status": "ok", "learner": "svm"} for i in range(n)]
+from tests.bench.some_rows import PROTOCOL, cell, rows
 
 
 def test_what_is_appended_is_read_by_us_and_by_pandas(tmp_path: Path) -> None:
     path = tmp_path / "new" / "rows.parquet"
     with RowsFile(path, PROTOCOL) as file:
         file.append(cell(), rows())
-        file.append(cell("grid"), [{"iteration": 0, "status": "failed", "error": "no", "test_loss": float("nan")}])
+        file.append(cell("grid"), [Row.failed("no")])
         assert len(read_rows(path)[0]) == 4  # also while it is written
     frame, protocol = read_rows(path)
     assert protocol == PROTOCOL
@@ -42,24 +36,24 @@ def test_what_is_appended_is_read_by_us_and_by_pandas(tmp_path: Path) -> None:
     assert not journal_of(path).exists()
 
 
-def test_opening_again_goes_on(tmp_path: Path) -> None:
+def test_opening_again_resumes(tmp_path: Path) -> None:
     path = tmp_path / "rows.parquet"
     with RowsFile(path, PROTOCOL) as file:
         file.append(cell(), rows())
     with RowsFile(path, {**PROTOCOL, "title": "another"}) as file:
-        assert file.keys == {("p", "s", "v", "rs", 0)}
+        assert file.cells == {cell()}
         file.append(cell("grid"), rows())
     assert len(read_rows(path)[0]) == 6
 
 
-def test_a_file_from_before_a_column_came_is_read_and_gone_on_with(tmp_path: Path) -> None:
+def test_a_file_from_before_a_column_came_is_read_and_resumed(tmp_path: Path) -> None:
     path = tmp_path / "rows.parquet"
     with RowsFile(path, PROTOCOL) as file:
         file.append(cell(), rows())
     pq.write_table(pq.read_table(path).drop_columns(["test_log_loss"]), path)
     assert read_rows(path)[0]["test_log_loss"].isna().all()
     with RowsFile(path, PROTOCOL) as file:
-        file.append(cell("grid"), [{"iteration": 1, "test_log_loss": 0.5}])
+        file.append(cell("grid"), [Row(iteration=1, test_log_loss=0.5)])
     assert read_rows(path)[0]["test_log_loss"].tolist()[-1] == 0.5
 
 
@@ -77,11 +71,11 @@ def test_a_journal_from_before_a_column_came_is_merged(tmp_path: Path) -> None:
 def test_a_cell_that_is_run_again_replaces_the_first(tmp_path: Path) -> None:
     path = tmp_path / "rows.parquet"
     with RowsFile(path, PROTOCOL) as file:
-        file.append(cell(), [{"iteration": 0, "status": "failed"}])
+        file.append(cell(), [Row.failed("no")])
         file.merge()
-        assert file.failed_keys() == {("p", "s", "v", "rs", 0)}
+        assert file.failed_cells() == {cell()}
         file.append(cell(), rows(2))
-        assert file.failed_keys() == set()
+        assert file.failed_cells() == set()
     assert read_rows(path)[0]["iteration"].tolist() == [1, 2]
 
 
@@ -90,7 +84,8 @@ def test_a_torn_last_line_is_dropped_and_the_others_kept(tmp_path: Path) -> None
     program = (
         "import os, sys\n"
         "from pathlib import Path\n"
-        "from tests.bench.test_rows import *\n"
+        "from comitia.bench.rows.rows import RowsFile\n"
+        "from tests.bench.some_rows import *\n"
         f"file = RowsFile(Path({str(path)!r}), PROTOCOL)\n"
         "file.append(cell(), rows())\nfile.append(cell('grid'), rows())\nos._exit(9)\n"
     )
@@ -102,7 +97,7 @@ def test_a_torn_last_line_is_dropped_and_the_others_kept(tmp_path: Path) -> None
         with_torn, _ = read_rows(path)
         assert with_torn["method"].tolist() == ["rs"] * 3
     with RowsFile(path, PROTOCOL) as file:
-        assert file.keys == {("p", "s", "v", "rs", 0)}
+        assert file.cells == {cell()}
         file.append(cell("grid"), rows())
     assert len(read_rows(path)[0]) == 6
 
@@ -132,19 +127,17 @@ def test_a_journal_that_was_merged_but_not_emptied_doubles_nothing(tmp_path: Pat
 
 
 def test_a_merge_while_rows_are_read_hides_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from comitia.bench.rows import rows as module
-
     path = tmp_path / "rows.parquet"
     with RowsFile(path, PROTOCOL) as file:
         file.append(cell(), rows())
-        read = module._read_journal
+        read = journal.read_journal
 
-        def read_and_merge(journal: Path) -> Any:
-            found = read(journal)
+        def read_and_merge(place: Path) -> Any:
+            found = read(place)
             file.merge()
             return found
 
-        monkeypatch.setattr(module, "_read_journal", read_and_merge)
+        monkeypatch.setattr(rows_module, "read_journal", read_and_merge)
         assert len(read_rows(path)[0]) == 3
 
 
@@ -157,7 +150,7 @@ def test_a_journal_without_its_file_is_not_taken_over(tmp_path: Path) -> None:
     path.unlink()
     journal_of(path).write_bytes(left)
     with RowsFile(path, {**PROTOCOL, "budget": {"n_trials": 999}}) as again:
-        assert not again.keys
+        assert not again.cells
 
 
 def test_what_is_only_shown_may_change(tmp_path: Path) -> None:
@@ -197,7 +190,9 @@ def test_two_writers_of_one_file_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "rows.parquet"
     with RowsFile(path, PROTOCOL):
         program = (
-            "from pathlib import Path\nfrom tests.bench.test_rows import *\n"
+            "from pathlib import Path\nfrom comitia.bench.rows.rows import RowsFile\n"
+            "from comitia.errors import ExperimentError\n"
+            "from tests.bench.some_rows import *\n"
             f"try: RowsFile(Path({str(path)!r}), PROTOCOL)\nexcept ExperimentError as error: print(error)\n"
         )
         done = subprocess.run(
@@ -250,7 +245,7 @@ def test_files_of_several_machines_are_brought_together(tmp_path: Path) -> None:
     assert merge_rows(here, [there]) == 1  # into one that is there
 
 
-FAILED = [{"iteration": 0, "status": "failed"}]
+FAILED = [Row.failed("no")]
 
 
 def test_a_cell_that_failed_here_is_taken_from_where_it_did_not(tmp_path: Path) -> None:
@@ -280,12 +275,10 @@ def test_what_another_machine_plans_is_not_forgotten(tmp_path: Path) -> None:
 
 
 def test_a_merge_there_while_cells_are_taken_hides_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from comitia.bench.rows import rows as module
-
     here, there = (tmp_path / f"{name}.parquet" for name in ("here", "there"))
     with RowsFile(here, PROTOCOL) as file, RowsFile(there, PROTOCOL) as running:
         running.append(cell(), rows())
-        read = module._read
+        read = parquet.read_table
 
         def read_and_merge(path: Path) -> Any:
             found = read(path)
@@ -294,7 +287,7 @@ def test_a_merge_there_while_cells_are_taken_hides_nothing(tmp_path: Path, monke
                 running.merge()
             return found
 
-        monkeypatch.setattr(module, "_read", read_and_merge)
+        monkeypatch.setattr(parquet, "read_table", read_and_merge)
         assert file.take(there) == 1
 
 

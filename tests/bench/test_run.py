@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,12 @@ import pandas as pd
 import pytest
 
 from comitia import METHODS, Config, Space, TableEvaluator, get_space
-from comitia.bench.cells.arenas import learner_of, make_arena
-from comitia.bench.cells.run import Job, run_cell, run_experiment
-from comitia.bench.plan.plan import Cell, make_experiment
-from comitia.bench.problems.problems import find_problem
+from comitia.bench.cells.arenas import learner_of
+from comitia.bench.cells.run import run_cell, run_experiment
+from comitia.bench.cells.study_cells import make_arena
+from comitia.bench.plan.experiment_file import make_experiment
+from comitia.bench.plan.plan import Cell, Job
+from comitia.bench.rows.row import Row
 from comitia.bench.rows.rows import read_rows
 from comitia.errors import ExperimentError
 from comitia.learners.ensembles import BASES, ENSEMBLES
@@ -39,44 +42,44 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_folder(tmp_path_factory.mktemp("tables"))
 
 
-def one(folder: Path, method: str = "rs", problem: str = "plain", **changes: Any) -> list[dict[str, Any]]:
+def one(folder: Path, method: str = "rs", problem: str = "plain", **changes: Any) -> list[Row]:
     experiment = make_experiment({**BASE, "problems": [problem], "methods": [method], **changes}, "e")
     return run_cell(Job(experiment, experiment.cells()[0], folder))
 
 
 def test_a_cell_has_one_row_for_each_iteration(folder: Path) -> None:
     rows = one(folder)
-    assert [row["iteration"] for row in rows] == [1, 2, 3, 4, 5]
-    best = [row["validation_loss"] for row in rows]
+    assert [row.iteration for row in rows] == [1, 2, 3, 4, 5]
+    best = [row.validation_loss for row in rows]
     assert best == sorted(best, reverse=True)
-    assert best[-1] == min(row["trial_loss"] for row in rows)
-    assert all(0 <= row["test_loss"] <= 1 for row in rows)
-    assert all(np.diff([row["train_seconds"] for row in rows]) > 0)
-    assert rows[-1]["loss"] == "zero-one"
-    assert rows[-1]["n_rows"] == 80
+    assert best[-1] == min(row.trial_loss for row in rows)
+    assert all(0 <= row.test_loss <= 1 for row in rows)
+    assert all(np.diff([row.train_seconds for row in rows]) > 0)
+    assert rows[-1].loss == "zero-one"
+    assert rows[-1].n_rows == 80
 
 
 def test_a_cell_gives_the_same_again_but_for_seconds(folder: Path) -> None:
-    def timeless(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        return [{key: value for key, value in row.items() if not key.endswith("seconds")} for row in rows]
+    def timeless(rows: list[Row]) -> list[Row]:
+        return [replace(row, train_seconds=0.0, optimizer_seconds=0.0) for row in rows]
 
-    assert timeless(one(folder)) == timeless(one(folder))
+    assert repr(timeless(one(folder))) == repr(timeless(one(folder)))  # NaN equals NaN here
 
 
 def test_all_methods_of_a_repetition_are_judged_on_the_same_rows(folder: Path) -> None:
-    """Two rows of the registry that propose the same points get the same losses."""
+    """Two methods that propose the same points get the same losses."""
     rs, rs_best = one(folder, "rs"), one(folder, "rs-best")
-    assert [row["trial_loss"] for row in rs] == [row["trial_loss"] for row in rs_best]
-    assert [row["test_loss"] for row in rs] == [row["test_loss"] for row in rs_best]
+    assert [row.trial_loss for row in rs] == [row.trial_loss for row in rs_best]
+    assert [row.test_loss for row in rs] == [row.test_loss for row in rs_best]
 
 
 def test_messy_tables_regression_and_folds_work(folder: Path) -> None:
-    assert one(folder, problem="messy", spaces=["sklearn-cash"])[-1]["learner"]
+    assert one(folder, problem="messy", spaces=["sklearn-cash"])[-1].learner
     rows = one(folder, problem="numbers", spaces=["svr"], validation=[{"cv": 3}])
-    assert rows[-1]["loss"] == "squared-error"
-    assert rows[-1]["n_evaluations"] == 15
+    assert rows[-1].loss == "squared-error"
+    assert rows[-1].n_evaluations == 15
     rows = one(folder, problem="plain", loss="log-loss", spaces=["forest"])
-    assert rows[-1]["test_loss"] > 0
+    assert rows[-1].test_loss > 0
 
 
 @pytest.mark.parametrize(
@@ -84,11 +87,11 @@ def test_messy_tables_regression_and_folds_work(folder: Path) -> None:
 )
 def test_a_selection_split_is_set_aside_for_methods_that_need_one(folder: Path, method: str, without: str) -> None:
     rows = one(folder, method)
-    assert [row["status"] for row in rows] == ["ok"] * 5
-    assert all(0 <= row["test_loss"] <= 1 for row in rows)
-    assert all(row["error"] is None for row in rows)
+    assert [row.status for row in rows] == ["ok"] * 5
+    assert all(0 <= row.test_loss <= 1 for row in rows)
+    assert all(row.error is None for row in rows)
     # the rows that are left for the search are others, hence the losses
-    assert [row["trial_loss"] for row in rows] != [row["trial_loss"] for row in one(folder, without)]
+    assert [row.trial_loss for row in rows] != [row.trial_loss for row in one(folder, without)]
 
 
 def test_a_class_of_which_nearly_all_rows_are_set_aside_is_no_obstacle(tmp_path: Path) -> None:
@@ -103,53 +106,53 @@ def test_a_class_of_which_nearly_all_rows_are_set_aside_is_no_obstacle(tmp_path:
         experiment = make_experiment({**made, "selection_split": fraction}, "e")
         for cell in experiment.cells():
             rows = run_cell(Job(experiment, cell, tmp_path))
-            assert [row["status"] for row in rows] == ["ok"] * 2, rows
+            assert [row.status for row in rows] == ["ok"] * 2, rows
 
 
 def test_without_refit_the_model_of_the_training_part_is_tested(folder: Path) -> None:
     kept, refitted = one(folder, refit=False, spaces=["forest"]), one(folder, spaces=["forest"])
-    assert [row["trial_loss"] for row in kept] == [row["trial_loss"] for row in refitted]
-    assert [row["test_loss"] for row in kept] != [row["test_loss"] for row in refitted]
+    assert [row.trial_loss for row in kept] == [row.trial_loss for row in refitted]
+    assert [row.test_loss for row in kept] != [row.test_loss for row in refitted]
 
 
 def test_tests_can_be_rare_and_the_last_is_always_there(folder: Path) -> None:
     rows = one(folder, test_every=2)
-    assert ["test_loss" in row for row in rows] == [False, True, False, True, True]
+    assert [math.isfinite(row.test_loss) for row in rows] == [False, True, False, True, True]
 
 
 @pytest.mark.parametrize("method", ["eo-sqm", "eo-post", "rs-post", "committee", "esmbo", "ers"])
 def test_committees_run_in_cells_and_have_a_log_loss_beside_the_error(folder: Path, method: str) -> None:
     last = one(folder, method, spaces=["forest"], validation=[{"cv": 3}], test_every=9)[-1]
-    assert last["error"] is None
-    assert 0 <= last["test_loss"] <= 1
-    assert 0 < last["test_log_loss"] < 40
-    assert last["n_members"] >= 1
+    assert last.error is None
+    assert 0 <= last.test_loss <= 1
+    assert 0 < last.test_log_loss < 40
+    assert last.n_members
 
 
 def test_committees_of_numbers_and_of_models_that_are_not_refitted_run_in_cells(folder: Path) -> None:
     last = one(folder, "esmbo", problem="numbers", spaces=["svr"], refit=False, test_every=9)[-1]
-    assert math.isfinite(last["test_loss"])
-    assert math.isnan(last["test_log_loss"])
+    assert math.isfinite(last.test_loss)
+    assert math.isnan(last.test_log_loss)
 
 
 def test_margins_stand_in_where_a_learner_has_no_probabilities(folder: Path) -> None:
-    assert 0 < one(folder, "rs", spaces=["svm-rbf"])[-1]["test_log_loss"] < 5
+    assert 0 < one(folder, "rs", spaces=["svm-rbf"])[-1].test_log_loss < 5
 
 
 def test_rows_can_be_rare_and_the_last_is_always_there(folder: Path) -> None:
     rows = one(folder, rows_every=2, test_every=1000)
-    assert [row["iteration"] for row in rows] == [2, 4, 5]
-    assert ["test_loss" in row for row in rows] == [False, False, True]
+    assert [row.iteration for row in rows] == [2, 4, 5]
+    assert [math.isfinite(row.test_loss) for row in rows] == [False, False, True]
 
 
 def test_a_method_may_be_judged_in_another_way(folder: Path) -> None:
-    assert one(folder, method_cv={"rs": 4})[-1]["n_evaluations"] == 20
+    assert one(folder, method_cv={"rs": 4})[-1].n_evaluations == 20
 
 
 def test_validation_rows_may_be_drawn_without_regard_to_classes(folder: Path) -> None:
     made = {**BASE, "methods": ["rs"], "validation": [{"cv": 0.2, "stratified": False}]}
     experiment = make_experiment(made, "e")
-    arena = make_arena(experiment, experiment.cells()[0], find_problem("plain", folder), METHODS["rs"])
+    arena = make_arena(Job(experiment, experiment.cells()[0], folder), METHODS["rs"])
     assert isinstance(arena.evaluator, TableEvaluator)
     assert "Stratified" not in repr(arena.evaluator.resampling)
     with pytest.raises(ExperimentError, match="true or false"):
@@ -158,7 +161,7 @@ def test_validation_rows_may_be_drawn_without_regard_to_classes(folder: Path) ->
 
 def test_systems_see_no_more_rows_than_the_limit(folder: Path) -> None:
     [row] = one(folder, "default-forest", split={"test": 0.3, "most_train_rows": 30})
-    assert row["n_rows"] == 30
+    assert row.n_rows == 30
 
 
 def test_a_number_missing_only_among_the_test_rows_is_filled_in(folder: Path, tmp_path: Path) -> None:
@@ -168,7 +171,7 @@ def test_a_number_missing_only_among_the_test_rows_is_filled_in(folder: Path, tm
     (tmp_path / "index.csv").write_text("name,task\nplain,binary\n")
     experiment = make_experiment({**BASE, "methods": ["rs"], "repetitions": 6, "budget": {"n_trials": 2}}, "e")
     for cell in experiment.cells():
-        assert math.isfinite(run_cell(Job(experiment, cell, tmp_path))[-1]["test_loss"])
+        assert math.isfinite(run_cell(Job(experiment, cell, tmp_path))[-1].test_loss)
 
 
 def test_a_selection_that_fails_costs_a_test_not_the_cell(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,43 +183,43 @@ def test_a_selection_that_fails_costs_a_test_not_the_cell(folder: Path, monkeypa
     monkeypatch.setattr(Argmin, "members", members)
     rows = one(folder)
     assert len(rows) == 5
-    assert "selection: LinAlgError" in rows[-1]["error"]
+    assert "selection: LinAlgError" in str(rows[-1].error)
 
 
 def test_a_cell_that_fails_is_one_row_with_its_error(folder: Path) -> None:
     [row] = one(folder, problem="tiny", split={"folds": 5})
-    assert row["iteration"] == 0
-    assert "rows enough" in row["error"]
+    assert row.iteration == 0
+    assert "enough rows" in str(row.error)
     [row] = one(folder, problem="numbers")
-    assert "regression" in row["error"]  # `run_experiment` leaves such cells out
+    assert "regression" in str(row.error)  # `run_experiment` leaves such cells out
     [row] = one(folder, "default-forest", problem="function:conditional")
-    assert "table" in row["error"]
+    assert "table" in str(row.error)
 
 
 @pytest.mark.filterwarnings("ignore::comitia.errors.ComitiaWarning")  # of a busy machine
 def test_systems_give_one_row(folder: Path) -> None:
     [row] = one(folder, "default-forest")
-    assert 0 <= row["test_loss"] < 0.4
+    assert 0 <= row.test_loss < 0.4
     [row] = one(folder, "default-forest", problem="numbers", spaces=["svr"])
-    assert row["loss"] == "squared-error"
+    assert row.loss == "squared-error"
     [row] = one(folder, "comitia", budget={"time_limit": 4.0})
-    assert math.isfinite(row["test_loss"])  # how good it is depends on how busy the machine is
-    assert row["train_seconds"] < 8
+    assert math.isfinite(row.test_loss)  # how good it is depends on how busy the machine is
+    assert row.train_seconds < 8
 
 
 def test_a_time_limit_is_kept_and_tested_at_the_end(folder: Path) -> None:
     started = time.monotonic()
     rows = one(folder, "rs", budget={"time_limit": 3.0})
     assert time.monotonic() - started < 12
-    assert [math.isfinite(row.get("test_loss", math.nan)) for row in rows[-2:]] == [False, True]
+    assert [math.isfinite(row.test_loss) for row in rows[-2:]] == [False, True]
 
 
 def test_black_boxes_are_tested_by_their_value_without_noise(folder: Path) -> None:
     rows = one(folder, problem="function:conditional", budget={"n_trials": 30})
-    assert [row["test_loss"] for row in rows] == pytest.approx([row["validation_loss"] for row in rows])
-    assert rows[-1]["learner"].startswith("b")
+    assert [row.test_loss for row in rows] == pytest.approx([row.validation_loss for row in rows])
+    assert str(rows[-1].learner).startswith("b")
     noisy = one(folder, problem="hpo:hpobench/car")
-    assert {row["loss"] for row in noisy} == {"value"}
+    assert {row.loss for row in noisy} == {"value"}
 
 
 @pytest.mark.parametrize(

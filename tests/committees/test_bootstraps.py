@@ -1,4 +1,4 @@
-"""Agnostic Bayes: bootstraps of the validation rows (L Alg. 2)."""
+"""Agnostic Bayes: bootstraps of the validation rows (Lacoste et al. 2014, Alg. 2)."""
 
 from typing import Any
 

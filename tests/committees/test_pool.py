@@ -8,7 +8,7 @@ import pytest
 
 from comitia import Config, Observation, Predictions, Trial
 from comitia.committees.losses import LOG_LOSS, SQUARED_ERROR, SQUARED_MARGIN, ZERO_ONE
-from comitia.committees.pool import by_row, form_for, pool_of
+from comitia.committees.pool import by_row, loss_for, pool_of
 
 from .histories import Played, played, random_answers, random_probabilities
 
@@ -97,11 +97,11 @@ def test_seconds_are_those_of_a_thousand_rows() -> None:
 def test_the_loss_follows_from_what_was_kept() -> None:
     codes, y = random_answers(0, 2)
     p, _ = random_probabilities(0, 2)
-    assert form_for(played(codes, y, 3), None) is ZERO_ONE
-    assert form_for(played(p, y, 3), None) is LOG_LOSS
-    assert form_for(played(p, y, 3), SQUARED_MARGIN) is SQUARED_MARGIN
-    assert form_for(played([np.zeros(4)], np.zeros(4), 0), SQUARED_MARGIN) is SQUARED_ERROR
-    assert form_for(played([None], y, 3), None) is None
+    assert loss_for(played(codes, y, 3), None) is ZERO_ONE
+    assert loss_for(played(p, y, 3), None) is LOG_LOSS
+    assert loss_for(played(p, y, 3), SQUARED_MARGIN) is SQUARED_MARGIN
+    assert loss_for(played([np.zeros(4)], np.zeros(4), 0), SQUARED_MARGIN) is SQUARED_ERROR
+    assert loss_for(played([None], y, 3), None) is None
 
 
 def test_predictions_and_the_truth_survive_being_written() -> None:

@@ -27,7 +27,7 @@ def votes_loss(members: Any, y: Any, squared: bool) -> float:
 
 
 def by_hand(answers: Any, y: Any, m: int, repeats: bool) -> tuple[dict[int, int], list[float]]:
-    """T Alg. 4.1, line by line: the committee after all trials, and the losses of the pool for the next."""
+    """Alg. 4.1 of Lévesque 2018: the committee after all trials, and the losses of the pool for the next."""
     slots: dict[int, int] = {}
     for i in range(len(answers) + 1):
         j = i % m

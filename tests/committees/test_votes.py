@@ -15,7 +15,6 @@ from comitia.committees.losses import (
     LOG_LOSS,
     MARGIN,
     SIGMOID,
-    SOFT_ZERO_ONE,
     SQUARED_MARGIN,
     ZERO_ONE,
     VoteLoss,
@@ -25,7 +24,7 @@ from comitia.committees.votes import empty, make_rows
 from .histories import random_answers, random_probabilities
 
 VOTES: list[Any] = [ZERO_ONE, MARGIN, SQUARED_MARGIN, SIGMOID, C_BOUND]
-AVERAGES: list[Any] = [LOG_LOSS, BRIER, SOFT_ZERO_ONE]
+AVERAGES: list[Any] = [LOG_LOSS, BRIER]
 sizes = st.tuples(st.integers(0, 5), st.integers(1, 7), st.integers(2, 4), st.integers(0, 2**32 - 1))
 
 
@@ -58,7 +57,7 @@ def test_votes_are_counted_as_by_hand(size: Any) -> None:
     assert float(empty(ZERO_ONE, rows).plus(pool).loss()) == pytest.approx(float(errors @ rows.weights))
 
 
-@pytest.mark.parametrize("loss", [SIGMOID, C_BOUND, LOG_LOSS, SOFT_ZERO_ONE], ids=lambda loss: loss.name)
+@pytest.mark.parametrize("loss", [SIGMOID, C_BOUND, LOG_LOSS], ids=lambda loss: loss.name)
 @given(sizes, st.randoms())
 def test_the_order_of_members_does_not_matter_and_who_leaves_is_forgotten(loss: Any, size: Any, random: Any) -> None:
     n_members, *shape = size

@@ -59,6 +59,17 @@ def test_a_failed_trial_is_as_bad_as_the_worst_so_far(method: Method, is_kept: b
 
 
 @pytest.mark.parametrize("is_kept", [False, True], ids=["losses alone", "predictions kept"])
+def test_values_of_the_first_trials_are_those_before_the_others_or_now(method: Method, is_kept: bool) -> None:
+    losses = [0.2, None, 0.9, 0.1]
+    values = method.goal.values(history_of(losses, is_kept=is_kept), SEEDS)
+    assert values.of_first(2).shape == (2,)
+    assert np.array_equal(values.of_first(4), values.now)
+    if values.earlier is not None:
+        then = method.goal.values(history_of(losses[:3], is_kept=is_kept), SEEDS)
+        assert np.array_equal(values.of_first(3), then.now)
+
+
+@pytest.mark.parametrize("is_kept", [False, True], ids=["losses alone", "predictions kept"])
 def test_weights_of_members_sum_to_one(method: Method, is_kept: bool) -> None:
     history = history_of([0.2, None, 0.9, 0.1], pending=1, is_kept=is_kept)
     members = method.selection.members(history, method.make_optimizer(SPACE), SEEDS)

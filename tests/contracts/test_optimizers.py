@@ -11,7 +11,8 @@ from scipy import stats
 
 from comitia import METHODS, Config, History, Observation, Seeds, Space, Trial, get_space
 from comitia.goals import MeanLoss
-from comitia.seams import Ask, Optimizer
+from comitia.optimizers import CMAES
+from comitia.seams import Ask, Optimizer, Values
 
 SEEDS = Seeds(7)
 
@@ -51,7 +52,7 @@ class Play:
         self.space = space
         self.history = History(len(space))
 
-    def values(self) -> Any:
+    def values(self) -> Values:
         return MeanLoss().values(self.history, SEEDS)
 
     def ask(self, optimizer: Optimizer, n: int) -> list[Ask]:
@@ -91,7 +92,7 @@ def asks_again(optimizer: Optimizer) -> bool:
     """Tell whether an optimizer may want one configuration twice: where every trial is judged on its own splits, that
     is information, and a finite space is never exhausted.
     """
-    return getattr(optimizer, "asks_again", False)
+    return isinstance(optimizer, CMAES) and optimizer.asks_again
 
 
 def loss_of(config: Config) -> float:

@@ -20,6 +20,7 @@ from sklearn.model_selection import (
 )
 
 from comitia import Fixed, Reshuffled, Seeds
+from comitia.bench.plan.splits import Capped
 from comitia.errors import ChoiceError
 from comitia.seams import Resampling
 
@@ -45,7 +46,13 @@ CANNOT = [
     LeaveOneOut(),
     [(np.arange(20), np.arange(20, 30)), (np.arange(10), np.arange(30, 40))],
 ]
-ALL: list[Resampling] = [Fixed(s) for s in CAN_SHUFFLE + CANNOT] + [Reshuffled(s) for s in CAN_SHUFFLE]
+RESAMPLINGS: list[Resampling] = [
+    *[Fixed(splitter) for splitter in CAN_SHUFFLE + CANNOT],
+    *[Reshuffled(splitter) for splitter in CAN_SHUFFLE],
+    Capped(Fixed(KFold(4)), 10),
+    Capped(Reshuffled(ShuffleSplit(1, test_size=0.2)), 10),
+]
+"""A new resampling joins by one line. Those with "Group" in their repr are given groups."""
 
 
 def splits(resampling: Resampling, number: int = 0, repeat: int = 0, seed: int = 0) -> Any:
@@ -57,7 +64,7 @@ def as_lists(found: Any) -> Any:
     return [(train.tolist(), test.tolist()) for train, test in found]
 
 
-@pytest.fixture(params=ALL, ids=lambda r: repr(r)[:60])
+@pytest.fixture(params=RESAMPLINGS, ids=lambda r: repr(r)[:60])
 def resampling(request: pytest.FixtureRequest) -> Resampling:
     found: Resampling = request.param
     return found
@@ -81,14 +88,19 @@ def test_is_a_function_of_its_arguments(resampling: Resampling) -> None:
 
 
 def test_says_truly_whether_every_row_is_judged_once(resampling: Resampling) -> None:
-    judged = np.concatenate([test for _, test in splits(resampling)])
     if resampling.judges_every_row:
-        assert len(np.unique(judged)) == len(judged)
-    if isinstance(getattr(resampling, "splitter", None), KFold | StratifiedKFold):
-        assert resampling.judges_every_row
-        assert sorted(judged) == list(range(N))
-    if isinstance(getattr(resampling, "splitter", None), ShuffleSplit | TimeSeriesSplit | GroupShuffleSplit):
-        assert not resampling.judges_every_row
+        for number in range(3):
+            assert sorted(np.concatenate([test for _, test in splits(resampling, number)])) == list(range(N))
+
+
+@pytest.mark.parametrize("splitter", [KFold(4), StratifiedKFold(5), GroupKFold(5), LeaveOneOut()], ids=repr)
+def test_folds_judge_every_row(splitter: Any) -> None:
+    assert Fixed(splitter).judges_every_row
+
+
+@pytest.mark.parametrize("splitter", [ShuffleSplit(2), TimeSeriesSplit(3), GroupShuffleSplit(1), CANNOT[-1]])
+def test_hold_outs_and_lists_of_splits_do_not_judge_every_row(splitter: Any) -> None:
+    assert not Fixed(splitter).judges_every_row
 
 
 def test_groups_stay_on_one_side(resampling: Resampling) -> None:

@@ -19,7 +19,7 @@ SPACE = Space({"a": [1, 2, 3, 4], "b": ["x", "y"]})
 
 def trial(number: int, **more: Any) -> Trial:
     X = SPACE.grid()[number % 8][None]
-    return Trial(number, number // 2, tuple(X[0].tolist()), SPACE.decode(X)[0], **more)
+    return Trial(number=number, batch=number // 2, x=tuple(X[0].tolist()), config=SPACE.decode(X)[0], **more)
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -34,7 +34,15 @@ def reopen(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Store
 def test_what_was_appended_is_read_again(reopen: Callable[[], Store]) -> None:
     trials = [trial(0), trial(1, repeats=3), trial(2, folds=(1, 2), continues=0, root=0, first_repeat=1)]
     observations = [
-        Observation(trials[0], "ok", (0.1, 1e-300), {"auc": (0.5, 0.25)}, 1.5, 2, selection_losses=(0.3, 1e-300)),
+        Observation(
+            trial=trials[0],
+            status="ok",
+            losses=(0.1, 1e-300),
+            metrics={"auc": (0.5, 0.25)},
+            seconds=1.5,
+            n_evaluations=2,
+            selection_losses=(0.3, 1e-300),
+        ),
         Observation(trials[2], "crashed", error="killed by signal 11, 'odd' \"text\" éß∑\n"),
     ]
     store = reopen()
@@ -91,9 +99,8 @@ def test_numbers_and_texts_come_back_exactly(
 ) -> None:
     text = text.encode("utf-8", "replace").decode()
     for store in (MemoryStore(), SqliteStore(tmp_path_factory.mktemp("s") / "s.db")):
-        store.append(
-            trials=[trial(0)], observations=[Observation(trial(0), "failed", tuple(losses), {}, seconds, 1, text)]
-        )
+        failure = Observation(trial=trial(0), status="failed", losses=tuple(losses), seconds=seconds, error=text)
+        store.append(trials=[trial(0)], observations=[failure])
         [observation] = store.read(SPACE.decode)[1]
         assert observation.losses == tuple(losses)
         assert observation.error == text
@@ -103,6 +110,6 @@ def test_numbers_and_texts_come_back_exactly(
 
 def test_a_missing_loss_is_not_a_number(reopen: Callable[[], Store]) -> None:
     store = reopen()
-    store.append(trials=[trial(0)], observations=[Observation(trial(0), "failed", (math.nan,), {}, 0.0)])
+    store.append(trials=[trial(0)], observations=[Observation(trial(0), "failed", (math.nan,))])
     assert np.isnan(store.read(SPACE.decode)[1][0].losses[0])
     store.close()

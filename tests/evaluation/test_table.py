@@ -191,7 +191,7 @@ def test_the_selection_split_is_neither_trained_nor_judged_on() -> None:
 class TestSelectionSplit:
     @pytest.mark.parametrize("weight", [None, np.random.default_rng(1).random(150)], ids=["plain", "weighted"])
     def test_its_loss_is_that_of_each_folds_model_by_itself(self, weight: Any) -> None:
-        """T §3.3: averaged over the models trained on the different training splits; not their vote."""
+        """Lévesque 2018, §3.3: averaged over the models trained on the different training splits; not their vote."""
         y = (Y + (np.arange(150) % 4 == 0)) % 3  # a quarter of the labels are wrong
         evaluator = TableEvaluator(knn, X, y, selection_split=0.2, sample_weight=weight)
         observation, kept = evaluator(trial(), SEEDS)

@@ -1,4 +1,4 @@
-"""The space `ensembles`: P's tables, and learners that do what WEKA's do."""
+"""The space `ensembles`: the tables of Xavier-Júnior et al. 2020, and learners that do what WEKA's do."""
 
 import itertools
 import pickle
@@ -61,7 +61,7 @@ LEARNERS = [
 
 
 small_bags = pytest.mark.filterwarnings("ignore:Using the fractional value")
-"""scikit-learn warns of bags of a few rows, which P's 10 % are here."""
+"""scikit-learn warns of bags of a few rows, which 10 % of the rows are here."""
 
 
 def config_of(**choices: Any) -> Config:
@@ -74,7 +74,7 @@ def config_of(**choices: Any) -> Config:
     return ready.decode(x[None])[0]
 
 
-# ---- P's tables ---------------------------------------------------------------------------------------------------
+# ---- the paper's tables -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_ranges_are_those_of_tables_1_to_4(name: str, low: float, high: float) -
 
 
 def test_levels_open_each_other() -> None:
-    """P Fig. 1: ensembles, their tuning, base classifiers, theirs, and the SVM's kernels."""
+    """Xavier-Júnior et al. 2020, Fig. 1: ensembles, their tuning, base classifiers, theirs, and the SVM's kernels."""
     space = get_space("ensembles").space
     assert len(ENSEMBLES) == 7
     assert len(BASES) == 9
@@ -345,7 +345,7 @@ def test_boosting_leaves_out_the_lightest_rows(resample: bool) -> None:
 
 
 def test_the_bases_that_can_be_weighed_are_those_of_the_document() -> None:
-    """docs/pbil.md: for all others `ad:resample` changes nothing."""
+    """docs/methods/pbil.md: for all others `ad:resample` changes nothing."""
     build = get_space("ensembles").build
     weighed = [c["ne:base"] for c in SINGLES if has_fit_parameter(build(c, 0), "sample_weight")]
     assert weighed == ["nb", "j48", "rt"]

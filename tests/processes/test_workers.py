@@ -342,7 +342,7 @@ def test_functions_that_are_gone_are_forgotten() -> None:
         del heavy
         pool.submit(abs, 1).result()
         time.sleep(0.2)
-        manager = pool._manager
+        manager = pool._supervisor
         assert manager is not None
         assert len(manager._functions) < 5
 

@@ -72,7 +72,7 @@ def values_of(study: Study, number: int) -> Any:
 
 @pytest.mark.parametrize("name", COMMITTEES)
 def test_every_committee_is_a_function_of_the_record(name: str, tmp_path: Path) -> None:
-    """A study that was closed and opened again goes on, and ends, as one that was not."""
+    """A study that was closed and resumed continues and ends as one that was not."""
     whole = run(name)
     run(name, 5, tmp_path / "study.db").close()
     with Study.open(tmp_path / "study.db") as parted:

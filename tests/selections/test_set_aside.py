@@ -111,7 +111,7 @@ def test_three_generations_by_hand(selection: Selection, after: list[int]) -> No
 
 
 def test_the_archive_keeps_an_older_solution_that_is_as_good() -> None:
-    """T eq. 3.7 and 3.8 have a strict inequality; among equals of a generation the earliest counts."""
+    """Lévesque 2018, eq. 3.7 and 3.8 have a strict inequality; among equals of a generation the earliest counts."""
     history = generations_of([(0.2, 0.3), (0.2, 0.3)], [(0.1, 0.3), (0.1, 0.3)])
     assert chosen(Backwarding(), history) == 0
     assert chosen(GlobalValidation(), history) == 0
@@ -137,7 +137,7 @@ def test_failed_trials_and_generations_are_not_chosen_from(selection: Selection)
 
 @pytest.mark.parametrize("selection", STRATEGIES, ids=lambda value: type(value).__name__)
 def test_a_superseded_trial_is_not_chosen(selection: Selection) -> None:
-    """The trial that goes on with it knows more of the same configuration."""
+    """The trial that continues it knows more of the same configuration."""
     history = generations_of([(0.1, 0.1), (0.3, 0.3)])
     trial = Trial(2, 1, (0.5,), Config({"number": 0}), continues=0, root=0)
     history.append(trial)

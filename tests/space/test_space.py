@@ -112,7 +112,7 @@ def test_neighbours_are_valid_and_differ_in_one_active_hyperparameter(definition
 
 
 def expected_neighbours(hyperparameter: Any, value: Any) -> int | None:
-    """Count by the text of T §5.3.2; None for a real, whose steps may end at a bound."""
+    """Count by the text of Lévesque 2018, §5.3.2; None for a real, whose steps may end at a bound."""
     match hyperparameter:
         case CS.CategoricalHyperparameter():
             return len(hyperparameter.choices) - 1
@@ -178,8 +178,8 @@ def test_the_grid_of_a_finite_space_lists_each_configuration_once(definition: An
     assert set(space.decode(sampled(space, rng))) <= set(configs)
 
 
-def figure_1_of_c() -> CS.ConfigurationSpace:
-    """C Fig. 1: the second level is active for one value of the first, the third for one of the second."""
+def figure_1() -> CS.ConfigurationSpace:
+    """Lévesque et al. 2017, Fig. 1: each level is active for one value of the level before."""
     space = CS.ConfigurationSpace()
     first = CS.CategoricalHyperparameter("g1", ["a", "b"])
     second = CS.CategoricalHyperparameter("g2", ["c", "d"])
@@ -192,7 +192,7 @@ def figure_1_of_c() -> CS.ConfigurationSpace:
 
 
 def test_nested_conditions_of_the_papers_figure() -> None:
-    space = Space(figure_1_of_c())
+    space = Space(figure_1())
     configs = space.decode(space.sample(300, np.random.default_rng(0)))
     shapes = {tuple(sorted(config)) for config in configs}
     assert shapes == {("g1", "g2", "g5"), ("g1", "g2", "g6"), ("g1", "g3", "g4")}
@@ -323,7 +323,7 @@ class TestBadInput:
             Space({"n": stats.randint(1, 11)}).encode([{"n": value}])
 
     def test_a_missing_and_an_inactive_hyperparameter(self) -> None:
-        space = Space(figure_1_of_c())
+        space = Space(figure_1())
         with pytest.raises(SpaceError, match="without g5"):
             space.encode([{"g1": "a", "g2": "c"}])
         with pytest.raises(SpaceError, match="g3 cannot be active"):

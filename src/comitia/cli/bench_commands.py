@@ -11,6 +11,8 @@ import typer
 from comitia.cli.one_line import one_line_errors
 
 if TYPE_CHECKING:
+    from rich.progress import TaskID
+
     from comitia.bench.plan.plan import Experiment
 
 DataOption = Annotated[
@@ -41,7 +43,7 @@ def run(
     retry: Annotated[bool, typer.Option("--retry", help="Run cells again that failed.")] = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Run the missing cells of an experiment. Ctrl-C and kill are harmless: run it again to continue.
+    """Run what is missing of an experiment. Ctrl-C and kill are harmless: run it again to resume.
 
     **Examples**
 
@@ -97,8 +99,18 @@ def pool(
     problem: Annotated[str, typer.Argument(help="A table of the data folder, or sklearn:iris, openml:61, ...")],
     space: Annotated[str, typer.Option(help="A space of `comitia spaces`.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Parquet file.")],
-    n_trials: Annotated[int, typer.Option(min=2, help="Configurations.")] = 500,
+    n_trials: Annotated[int, typer.Option(min=2, help="Configurations of each method.")] = 500,
+    method: Annotated[
+        list[str] | None,
+        typer.Option(help="Search whose trials are pooled; may be repeated. By default rs."),
+    ] = None,
     folds: Annotated[int, typer.Option(min=2, help="Folds of the validation.")] = 5,
+    cv: Annotated[float | None, typer.Option(help="Fraction of a hold-out, or a number of folds, for --folds.")] = None,
+    test: Annotated[float, typer.Option(help="Fraction of the rows for the test.")] = 1 / 3,
+    refit: Annotated[
+        bool, typer.Option("--refit/--no-refit", help="Test a model of all other rows, or that of the training part.")
+    ] = True,
+    partitions: Annotated[int, typer.Option(min=1, help="Splits of the data; repetition r uses the r-th.")] = 1,
     loss: Annotated[str | None, typer.Option(help="zero-one, log-loss, squared-error, absolute-error.")] = None,
     most_train_rows: Annotated[int | None, typer.Option(min=2, help="Rows that a fit may see.")] = None,
     seed: Annotated[int, typer.Option(help="Decides the test third, the folds and the configurations.")] = 0,
@@ -106,55 +118,62 @@ def pool(
     jobs: JobsOption = 1,
     quiet: QuietOption = False,
 ) -> None:
-    """Evaluate random configurations once, so that methods can be compared on them without training.
+    """Evaluate configurations once, so that methods can be compared on them without training.
 
-    Only tabulated configurations can then be chosen and all repetitions share one split: good for comparing
-    selections and committees; searches that refine look worse than they are.
+    Only tabulated configurations can then be chosen and repetitions share the splits: good for comparing selections
+    and committees; searches that refine look worse than they are.
 
-    **Example**
+    **Examples**
 
         comitia bench pool sonar --space sklearn-cash --n-trials 500 --data datasets/ -o pools/sonar.parquet
+
+        comitia bench pool sonar --space sklearn-cash --method rs --method bo-best --partitions 3 -o sonar.parquet
+
+        comitia bench pool housing --space svr --test 0.3 --cv 0.4286 --no-refit -o pools/housing.parquet
     """
     with one_line_errors():
-        from comitia.bench.problems.problems import data_folder
-        from comitia.bench.problems.tabulated import CAVEAT, make_pool
+        from comitia.bench.cells.make_pool import PoolPlan, make_pool
+        from comitia.bench.problems.finding import data_folder
+        from comitia.bench.problems.tabulated import CAVEAT
 
+        plan = PoolPlan(
+            problem=problem,
+            space=space,
+            n_trials=n_trials,
+            methods=tuple(method or ["rs"]),
+            cv=folds if cv is None else cv if cv < 1 else int(cv),
+            loss=loss,
+            test=test,
+            most_train_rows=most_train_rows,
+            refit=refit,
+            n_partitions=partitions,
+            seed=seed,
+        )
         with Bar(not quiet) as bar:
-            bar.start(n_trials, 0)
+            bar.start(n_trials * len(plan.methods) * partitions, 0)
             made = make_pool(
-                problem,
-                space,
+                plan,
                 output,
-                n_trials=n_trials,
-                cv=folds,
-                loss=loss,
-                most_train_rows=most_train_rows,
-                seed=seed,
                 data=data_folder(data),
                 jobs=jobs,
-                on_trial=lambda n: bar.advance_to(n, f"{n} configurations"),
+                on_trial=lambda n: bar.advance_to(n, f"{n} evaluations"),
             )
-        n_ok = sum(status == "ok" for status in made.statuses)
+        n_ok = sum(entry.status == "ok" for entry in made.partitions[0].entries)
         print(f"{len(made)} configurations, {n_ok} of them ok, in {output}. Use it as the problem pool:{output}")
         print(CAVEAT)
 
 
 @app.command()
 def peers() -> None:
-    """List what can be compared beside the methods of `comitia methods`: systems and other tools."""
+    """List what can be compared beside `comitia methods`: systems and other tools."""
     with one_line_errors():
-        from comitia.bench.cells.own_systems import SYSTEMS
-        from comitia.bench.peers.environments import is_built
+        from comitia.bench.cells.system_cells import SYSTEMS
         from comitia.bench.peers.registry import PEERS
 
         for system in SYSTEMS.values():
             print(f"{system.name:18} {'system':8} {'ready':26} {system.summary}")
         for peer in PEERS.values():
-            state = (
-                "ready"
-                if peer.environment is None or is_built(peer.environment)
-                else f"make peer NAME={peer.environment}"
-            )
+            state = "ready" if peer.is_ready else f"make peer NAME={peer.environment}"
             print(f"{peer.name:18} {peer.kind:8} {state:26} {peer.summary}")
 
 
@@ -171,8 +190,8 @@ def _run(
     quiet: bool,
 ) -> None:
     from comitia.bench.cells.run import check, run_experiment
-    from comitia.bench.plan.plan import read_experiment
-    from comitia.bench.problems.problems import data_folder
+    from comitia.bench.plan.experiment_file import read_experiment
+    from comitia.bench.problems.finding import data_folder
 
     full = read_experiment(path)
     folder = data_folder(data)
@@ -191,13 +210,13 @@ def _run(
             on_cell=lambda cell, _: bar.advance(f"{cell.method} on {cell.problem}"),
         )
     if not done.n_cells:
-        print("Nothing to run: none of its methods and spaces can be run here.")
+        print("Nothing to run: none of its methods can be run here.")
         return
     before = f", {done.n_done_before} were there before" if done.n_done_before else ""
     failed = f", {done.n_failed} failed (their rows say why)" if done.n_failed else ""
     print(f"{done.n_run} of {done.n_cells} cells run{before}{failed}. Rows: {rows}")
     if done.is_interrupted:
-        print("Interrupted: everything finished is kept. Run the same command again to continue.", file=sys.stderr)
+        print("Interrupted: everything finished is kept. Run the same command again to resume.", file=sys.stderr)
         raise typer.Exit(130)
     print(f"Report: comitia bench report {rows}")
 
@@ -212,15 +231,11 @@ def _announce(full: Experiment, scaled: Experiment, missing: list[str]) -> None:
         f"{full.title or full.name}: {size}, {len(scaled.problems)} of {len(full.problems)} problems, "
         f"{scaled.repetitions} of {full.repetitions} repetitions, {budget}"
     ]
-    absent = [name for name in (*scaled.methods, *scaled.spaces) if name in missing]
-    tools = sorted({PEERS[name].environment or "" for name in absent if name in PEERS})
-    planned = [name for name in absent if name not in PEERS]
-    if planned:
-        lines.append(f"Not in comitia yet, left out: {', '.join(planned)}")
-    if tools:
-        names = ", ".join(name for name in absent if name in PEERS)
+    absent = [name for name in scaled.methods if name in missing]
+    if absent:
+        tools = sorted({PEERS[name].environment or "" for name in absent})
         commands = ", ".join(f"make peer NAME={tool}" for tool in tools)
-        lines.append(f"Not installed, left out: {names}. To have them: {commands}")
+        lines.append(f"Not installed, left out: {', '.join(absent)}. To have them: {commands}")
     print("\n".join(lines), file=sys.stderr)
 
 
@@ -233,7 +248,6 @@ class Bar:
             BarColumn,
             MofNCompleteColumn,
             Progress,
-            TaskID,
             TextColumn,
             TimeElapsedColumn,
             TimeRemainingColumn,
@@ -249,7 +263,7 @@ class Bar:
             console=Console(stderr=True),
             disable=not is_shown,
         )
-        self._task = TaskID(0)
+        self._task: TaskID | None = None
 
     def __enter__(self) -> Bar:
         self._progress.start()
@@ -264,8 +278,10 @@ class Bar:
 
     def advance(self, description: str) -> None:
         """Note one more."""
+        assert self._task is not None
         self._progress.update(self._task, advance=1, description=description)
 
     def advance_to(self, n: int, description: str) -> None:
         """Note how many are done in all."""
+        assert self._task is not None
         self._progress.update(self._task, completed=n, description=description)

@@ -1,7 +1,7 @@
-"""Agnostic Bayes by bootstraps of the validation rows (L §3-4, Alg. 2).
+"""Agnostic Bayes by bootstraps of the validation rows (Lacoste et al. 2014, §3-4, Alg. 2).
 
 Which model is best depends on the rows that it was judged on. Each bootstrap of those rows has its own best model; how
-often a model is the best of a bootstrap is how probable it is to be the best of all (L eq. 5 and 6).
+often a model is the best of a bootstrap is how probable it is to be the best of all (Lacoste et al. 2014, eq. 5 and 6).
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ class Bootstraps:
     Parameters
     ----------
     n : int, optional
-        N; about 10 is enough when prediction time matters. None is half as many as there are trials (L §4), however
-        many they become: the search then works on 1, 2, 4, 8, ... of them in turn, so that with M trials each of the
-        first M/4 has had its turn with a history of at least M/4. With N given it is L's round robin.
+        N; about 10 is enough when prediction time matters. None is half as many as there are trials (Lacoste et al.
+        2014, §4), however many they become: the search then works on 1, 2, 4, 8, ... of them in turn, so that with M
+        trials each of the first M/4 has had its turn with a history of at least M/4. With N given it is the paper's
+        round robin.
     loss : SingleLoss, optional
         Judge classes by this loss instead of the one that trials are judged by.
     """
@@ -54,7 +55,7 @@ class Bootstraps:
         return self.n if self.n is not None else max(1, history.n_finished // 2)
 
     def risks(self, pool: Pool, which: list[int], seeds: Seeds) -> Array:
-        """Return the mean loss of each model on some bootstraps.  # (n_models, len(which))."""
+        """Return the mean loss of each model on some bootstraps, (n_models, len(which))."""
         weights = np.stack([self._weights(pool, j, seeds) for j in which], axis=1)
         found = np.empty((len(pool), len(which)))
         for some in chunks(len(pool), pool.answers.shape[1]):

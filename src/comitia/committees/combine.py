@@ -21,18 +21,18 @@ EQUAL = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """What a model, or a committee, says about some rows; at least one of the two is known."""
+    """What a model, or a committee, says about some rows."""
 
-    values: AnyArray | None = None
+    values: AnyArray
     """Numbers or class codes (n,): what it predicts itself, which need not be its most probable class."""
     probabilities: AnyArray | None = None
-    """Of classes (n, n_classes); None for numbers."""
+    """Of classes (n, n_classes); a learner without any gives margins or votes. None for numbers."""
 
 
 def kept_answers(values: AnyArray, n_classes: int) -> Answers:
     """Return what was kept of a model's answers: numbers, class codes (n,) or probabilities (n, n_classes)."""
     if values.ndim == 2:
-        return Answers(probabilities=values)
+        return Answers(values.argmax(axis=1), values)
     return Answers(values, one_hot(values, n_classes) if n_classes else None)
 
 
@@ -63,19 +63,17 @@ def combined(
     temperatures : sequence of float, optional
         What each member's probabilities are tempered by before they are averaged; see `tempering`.
     """
-    values = [one.values for one in answers if one.values is not None]
     if not n_classes:
-        return Answers(weighted_sum(values, weights))
+        return Answers(weighted_sum((one.values for one in answers), weights))
     known = [one.probabilities for one in answers if one.probabilities is not None]
     p = None
     if len(known) == len(answers):
-        warm = [1.0] * len(answers) if temperatures is None else temperatures
-        p = weighted_sum((tempered(*pair) for pair in zip(known, warm, strict=True)), weights)
-    if (votes or len(answers) == 1 or p is None) and len(values) == len(answers):
-        shares = weighted_sum((one_hot(codes, n_classes) for codes in values), weights)
-        return Answers(argmax_in_order(shares, order), p)
-    assert p is not None
-    return Answers(argmax_in_order(p, order), p)
+        scales = [1.0] * len(answers) if temperatures is None else temperatures
+        p = weighted_sum((tempered(*pair) for pair in zip(known, scales, strict=True)), weights)
+    scores = p
+    if votes or len(answers) == 1 or scores is None:
+        scores = weighted_sum((one_hot(one.values, n_classes) for one in answers), weights)
+    return Answers(argmax_in_order(scores, order), p)
 
 
 def weighted_sum(arrays: Iterable[AnyArray], weights: Sequence[float]) -> Array:

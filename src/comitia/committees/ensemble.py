@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from comitia.arrays import AnyArray, Array, Predictor, Table
-from comitia.committees.combine import Answers, codes, combined, numbers, probabilities
+from comitia.committees.combine import Answers, codes, combined, kept_answers, numbers, probabilities
 
 
 class Ensemble(BaseEstimator):  # type: ignore[misc]
@@ -48,24 +48,22 @@ class Ensemble(BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Table) -> AnyArray:
         """Return a number, or the code of a class, for each row."""
         if self.n_classes is None:
-            return self._values([Answers(numbers(model, X)) for model in self.models])
-        classes = np.arange(self.n_classes)
+            return self._combined([Answers(numbers(model, X)) for model in self.models]).values
         if self.votes or len(self.models) == 1:  # one model's own answer, which need not be its most probable class
-            return self._values([Answers(codes(model, X, classes)) for model in self.models])
-        return self._values([Answers(probabilities=probabilities(model, X, classes)) for model in self.models])
+            classes = np.arange(self.n_classes)
+            return self._combined([Answers(codes(model, X, classes)) for model in self.models]).values
+        return self._averaged(X).values
 
     def predict_proba(self, X: Table) -> Array:
         """Return class probabilities (n, n_classes); a member without any gives margins or votes."""
-        assert self.n_classes is not None
-        classes = np.arange(self.n_classes)
-        found = self._combined([Answers(probabilities=probabilities(model, X, classes)) for model in self.models])
-        assert found.probabilities is not None
-        return found.probabilities
-
-    def _values(self, answers: Sequence[Answers]) -> AnyArray:
-        found = self._combined(answers).values
+        found = self._averaged(X).probabilities
         assert found is not None
         return found
+
+    def _averaged(self, X: Table) -> Answers:
+        n_classes = self.n_classes or 0
+        found = [probabilities(model, X, np.arange(n_classes)) for model in self.models]
+        return self._combined([kept_answers(p, n_classes) for p in found])
 
     def _combined(self, answers: Sequence[Answers]) -> Answers:
         return combined(

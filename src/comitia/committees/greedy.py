@@ -1,4 +1,4 @@
-"""Greedy forward selection of a committee from a pool, with replacement (T §4.1; Caruana et al. 2004)."""
+"""Greedy forward selection of a committee from a pool, with replacement (Lévesque 2018, §4.1; Caruana et al. 2004)."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from comitia.committees.votes import Tally
 from comitia.errors import ChoiceError, check_int
 
 TIE = 1e-6
-"""Losses that differ by a smaller part are equal: what is averaged is kept in single precision."""
+"""Losses whose relative difference is smaller are equal: what is averaged is kept in single precision."""
 LEAST = 0.1
-"""Losses below differ by that part of this: a probability near 1 has no more digits."""
+"""Losses below this are compared relative to it: a probability near 1 has no more digits."""
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,8 @@ class Greedy:
     """How a committee is chosen; call it.
 
     At each step the model joins that leaves the smallest loss; the same model may join again, so that the shares of the
-    steps are weights. A vote has many equals: then the squared margin decides, after that who is inside already, who is
-    better alone, who is earlier. What is returned is the best committee on the way.
+    steps are weights. A vote has many equals: then the squared margin decides, after that which one is inside already,
+    is better alone, is earlier. What is returned is the best committee on the way.
 
     Parameters
     ----------
@@ -66,14 +66,14 @@ class Greedy:
             )
 
     def __call__(
-        self, nobody: Tally, answers: NDArray[np.generic], rng: np.random.Generator, seconds: Array | None = None
+        self, no_members: Tally, answers: NDArray[np.generic], rng: np.random.Generator, seconds: Array | None = None
     ) -> Indices:
         """Return how often each model of the pool joins.
 
         Parameters
         ----------
-        nobody : Tally
-            The committee of nobody: it knows the loss and the truth.
+        no_members : Tally
+            The committee without members: it knows the loss and the truth.
         answers : array of shape (n_models, ...), n_models >= 1
         rng : Generator
             Draws the bags.
@@ -82,21 +82,21 @@ class Greedy:
         """
         n = len(answers)
         prices = np.zeros(n) if seconds is None else self.per_second * _known(seconds)
-        alone = nobody.losses_with(answers) + prices
+        alone = no_members.losses_with(answers) + prices
         if self.n_bags == 0:
-            return self._select(nobody, answers, alone, prices, np.ones(n, dtype=bool))
+            return self._select(no_members, answers, alone, prices, np.ones(n, dtype=bool))
         counts = np.zeros(n, dtype=np.intp)
         for _ in range(self.n_bags):
             is_offered = np.zeros(n, dtype=bool)
             is_offered[rng.permutation(n)[: max(1, round(self.bag * n))]] = True
             if self.most_members is not None and np.count_nonzero(counts) >= self.most_members:
                 is_offered = counts > 0
-            counts += self._select(nobody, answers, alone, prices, is_offered)
+            counts += self._select(no_members, answers, alone, prices, is_offered)
         return self._fewest(counts)
 
     def _select(
         self,
-        nobody: Tally,
+        no_members: Tally,
         answers: NDArray[np.generic],
         alone: Array,
         prices: Array,
@@ -108,7 +108,7 @@ class Greedy:
         warm = order[: min(max(self.n_warm, 1), n_offered, most, self.n_steps)]
         counts = np.zeros(len(alone), dtype=np.intp)
         counts[warm] = 1
-        tally = nobody.plus(answers[warm])
+        tally = no_members.plus(answers[warm])
         best, best_loss = counts.copy(), (float(tally.loss()) + float(prices[warm].sum()), float(tally.smooth().loss()))
         rank = np.empty(len(alone))
         rank[order] = np.arange(len(alone))
@@ -117,10 +117,10 @@ class Greedy:
             may_join = is_inside if np.count_nonzero(is_inside) >= most else is_offered
             more = float(prices[is_inside].sum()) + np.where(is_inside, 0.0, prices)
             totals = np.where(may_join, tally.losses_with(answers) + more, np.inf)
-            equals = of_least(totals)
+            equals = argmin_with_ties(totals)
             if len(equals) > 1:
                 smooth = tally.smooth().losses_with(answers[equals]) + more[equals]
-                equals = equals[of_least(smooth, np.where(is_inside, -1.0, 0.0)[equals], rank[equals])]
+                equals = equals[argmin_with_ties(smooth, np.where(is_inside, -1.0, 0.0)[equals], rank[equals])]
             chosen = int(equals[0])
             counts[chosen] += 1
             tally = tally.plus(answers[[chosen]])
@@ -137,12 +137,12 @@ class Greedy:
 
 
 def _known(seconds: Array) -> Array:
-    """Return seconds; where nobody measured them those of the median model."""
+    """Return seconds; where they were not measured, those of the median model."""
     is_known = np.isfinite(seconds)
     return np.where(is_known, seconds, np.median(seconds[is_known]) if is_known.any() else 0.0)
 
 
-def of_least(losses: Array, *then: Array, least: float = LEAST) -> Indices:
+def argmin_with_ties(losses: Array, *then: Array, least: float = LEAST) -> Indices:
     """Return the places of the least loss; of equals those with the least of further numbers, one after another.
 
     NaN is as bad as infinity; see `tolerance` for `least`.

@@ -1,9 +1,9 @@
-"""Losses of a committee: on votes (T §4.3), on averaged probabilities, on averaged numbers.
+"""Losses of a committee: on votes (Lévesque 2018, §4.3), on averaged probabilities, on averaged numbers.
 
 Arrays in, arrays out; which trials they belong to is known elsewhere. Two kinds:
 
 - a `VoteLoss` counts votes. Legend: m is the size, v* (`right`) the votes for the true class, vmax (`rival`) the most
-  votes that any other class has, M = 2 v*/m - 1 the margin (T eq. 4.6).
+  votes that any other class has, M = 2 v*/m - 1 the margin (Lévesque 2018, eq. 4.6).
 - an `AverageLoss` averages what members say. What it keeps of a model's answers already knows the truth, so that a
   committee is a sum of arrays and its loss a function of their mean.
 
@@ -28,22 +28,22 @@ Term = Callable[[Array, Array, float], Array]
 """`term(right, rival, size)`: a number for each row."""
 
 LEAST_STEP = 1e-3
-"""T §4.3.3: what one vote changes of the sigmoid loss, at least."""
+"""Lévesque 2018, §4.3.3: what one vote changes of the sigmoid loss, at least."""
 LEAST_PROBABILITY = float(np.finfo(np.float64).eps)
-"""Probabilities below count as this, as in scikit-learn."""
+"""Probabilities are clipped to this from below, as in scikit-learn."""
 MOST_RESIDUAL = 1e15
-"""Residuals beyond count as this, in standard deviations of y: in single precision their squares are still numbers."""
+"""Residuals are clipped to this, in standard deviations of y: in single precision their squares are still numbers."""
 
 
-class Keeper(Protocol):
+class KeptPart(Protocol):
     """What says which part of a model's answers is needed."""
 
     @property
     def kept(self) -> str:
-        """Name of that part, so that those who need the same share it."""
+        """Name of that part, so that losses which need the same share it."""
 
     def keep(self, values: AnyArray, y: AnyArray, n_classes: int, /) -> AnyArray:
-        """Return it.  # (n,) or (n, n_classes), (n,) -> (..., n)."""
+        """Return it: (n,) or (n, n_classes), (n,) -> (..., n)."""
 
 
 # ---- votes ----------------------------------------------------------------------------------------------------------
@@ -65,11 +65,11 @@ class VoteLoss:
     kept = "codes"
 
     def keep(self, values: AnyArray, y: AnyArray, n_classes: int) -> AnyArray:
-        """Return the class that a model votes for.  # (n,) codes or (n, n_classes) -> (n,)."""
+        """Return the class that a model votes for: (n,) codes or (n, n_classes) -> (n,)."""
         return values.argmax(axis=1).astype(np.int16) if values.ndim == 2 else values
 
     def __call__(self, right: Array, rival: Array, size: float, weights: Array) -> Array:
-        """Return the loss of committees, given weights of rows that sum to 1.  # (..., n) -> (...)."""
+        """Return the loss of committees, given weights of rows that sum to 1: (..., n) -> (...)."""
         return self.combine(np.stack([term(right, rival, size) @ weights for term in self.terms], axis=-1))
 
 
@@ -78,7 +78,7 @@ def _zero_one(right: Array, rival: Array, size: float) -> Array:
 
 
 def _margin(right: Array, rival: Array, size: float) -> Array:
-    return 2.0 * right / size - 1.0  # T eq. 4.6
+    return 2.0 * right / size - 1.0  # Lévesque 2018, eq. 4.6
 
 
 def _squared(right: Array, rival: Array, size: float) -> Array:
@@ -86,20 +86,20 @@ def _squared(right: Array, rival: Array, size: float) -> Array:
 
 
 def _margin_loss(right: Array, rival: Array, size: float) -> Array:
-    return (1.0 - _margin(right, rival, size)) / 2.0  # T eq. 4.7
+    return (1.0 - _margin(right, rival, size)) / 2.0  # Lévesque 2018, eq. 4.7
 
 
 def _squared_margin_loss(right: Array, rival: Array, size: float) -> Array:
-    return (1.0 - _margin(right, rival, size)) ** 2 / 4.0  # T eq. 4.8
+    return (1.0 - _margin(right, rival, size)) ** 2 / 4.0  # Lévesque 2018, eq. 4.8
 
 
 def _sigmoid_loss(right: Array, rival: Array, size: float) -> Array:
-    # T eq. 4.23; with two classes (v* - vmax) / m is the margin
+    # Lévesque 2018, eq. 4.23; with two classes (v* - vmax) / m is the margin
     return np.asarray(expit(-sigmoid_slope(round(size)) * (right - rival) / size))
 
 
 def _adapted_c_bound(means: Array) -> Array:
-    """T eq. 4.22 from the first two moments of the margin; 0.5 where the second is 0."""
+    """Lévesque 2018, eq. 4.22 from the first two moments of the margin; 0.5 where the second is 0."""
     first, second = means[..., 0], means[..., 1]
     share = np.divide(first**2, second, out=np.zeros_like(first), where=second > 0)
     return np.asarray(0.5 * (1.0 - np.sign(first) * share))
@@ -107,10 +107,10 @@ def _adapted_c_bound(means: Array) -> Array:
 
 @cache
 def sigmoid_slope(size: int) -> float:
-    """Return the slope a above 1 with s(1) - s(1 - 2/m) = 1e-3, where s(x) = 1 / (1 + exp(-a x)) (T §4.3.3).
+    """Return the slope a above 1 with s(1) - s(1 - 2/m) = 1e-3, where s(x) = 1 / (1 + exp(-a x)).
 
-    Sizes 1 and 2 have no such root and use that of size 3. Beyond about 450 no slope makes a vote count for that
-    much: the one that makes it count for most is used.
+    Lévesque 2018, §4.3.3. Sizes 1 and 2 have no such root and use that of size 3. Beyond about 450 no slope makes a
+    vote count for that much: the one that makes it count for most is used.
     """
     m = max(size, 3)
 
@@ -140,11 +140,11 @@ class AverageLoss:
     name: str
     kept: str
     keep: Callable[[AnyArray, AnyArray, int], NDArray[np.float32]]
-    """See `Keeper`; it is summed over members."""
+    """See `KeptPart`; it is summed over members."""
     rows: Callable[[AnyArray], AnyArray]
-    """From means of that to the loss of each row; it may write over its argument.  # (..., n) -> (..., n)"""
+    """From means of that to the loss of each row; it may write over its argument: (..., n) -> (..., n)."""
     tempers: bool = False
-    """Whether probabilities are tempered before they are averaged; see `calibration`."""
+    """Whether probabilities are tempered before they are averaged; see `tempering`."""
 
 
 def _probabilities(values: AnyArray, y: AnyArray, n_classes: int) -> NDArray[np.float32]:
@@ -192,22 +192,9 @@ def _sums_of_squares(residuals: AnyArray) -> AnyArray:
     return np.asarray(np.square(residuals, out=residuals).sum(axis=-2))
 
 
-def _leads(values: AnyArray, y: AnyArray, n_classes: int) -> NDArray[np.float32]:
-    """Return how far each class is ahead of the true one, which itself never is."""
-    p = _probabilities(values, y, n_classes)
-    p -= p[y, np.arange(len(y))]
-    p[y, np.arange(len(y))] = -2.0  # others are behind by 1 at most; a number, so that who leaves can be subtracted
-    return p
-
-
-def _is_led(leads: AnyArray) -> AnyArray:
-    return np.asarray(leads.max(axis=-2) >= 0, dtype=np.float32)  # a tie counts as an error
-
-
 LOG_LOSS = AverageLoss("log-loss", "true", _of_the_true_class, _log_rows)
 BRIER = AverageLoss("brier", "class-residuals", _class_residuals, _sums_of_squares)
 TEMPERED_BRIER = AverageLoss("tempered-brier", "tempered-class-residuals", _class_residuals, _sums_of_squares, True)
-SOFT_ZERO_ONE = AverageLoss("soft-zero-one", "leads", _leads, _is_led)
 SQUARED_ERROR = AverageLoss("squared-error", "residuals", _residuals, _squares)
 
 CommitteeLoss = VoteLoss | AverageLoss

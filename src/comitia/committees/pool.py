@@ -20,7 +20,7 @@ from comitia.committees.losses import (
     ZERO_ONE,
     AverageLoss,
     CommitteeLoss,
-    Keeper,
+    KeptPart,
 )
 from comitia.committees.tempering import temperature_of, tempered
 from comitia.committees.votes import Rows, Tally, empty, make_rows
@@ -42,15 +42,15 @@ class Pool:
     answers : array of shape (n_models, ...)
         What is kept of each one's predictions.
     seconds : array of shape (n_models,)
-        Seconds that each takes to predict 1,000 rows; NaN where nobody measured.
+        Seconds that each takes to predict 1,000 rows; NaN where they were not measured.
     temperatures : array of shape (n_models,)
         What each one's probabilities were tempered by; 1 where the loss does not ask for it.
     rows : Rows
     generation : int
-        How often it has begun anew, with other trials or other rows.
+        How often it has begun again, with other trials or other rows.
     """
 
-    def __init__(self, keeper: Keeper | None) -> None:
+    def __init__(self, keeper: KeptPart | None) -> None:
         self._keeper = keeper
         self._n_superseded = 0
         self.generation = 0
@@ -73,23 +73,23 @@ class Pool:
 
     @property
     def numbers(self) -> Indices:
-        """Trials of the models.  # (n_models,)."""
+        """Trials of the models, (n_models,)."""
         return self._numbers[: self._n]
 
     @property
     def answers(self) -> AnyArray:
-        """What is kept of their predictions.  # (n_models, ...)."""
+        """What is kept of their predictions, (n_models, ...)."""
         assert self._answers is not None
         return self._answers[: self._n]
 
     @property
     def seconds(self) -> Array:
-        """Seconds to predict 1,000 rows.  # (n_models,)."""
+        """Seconds to predict 1,000 rows, (n_models,)."""
         return self._seconds[: self._n]
 
     @property
     def temperatures(self) -> Array:
-        """What their probabilities were tempered by.  # (n_models,)."""
+        """What their probabilities were tempered by, (n_models,)."""
         return self._temperatures[: self._n]
 
     def place_of(self, number: int) -> int:
@@ -163,7 +163,7 @@ class Pool:
         return self._keeper.keep(values, self.rows.y, n_classes), temperature
 
 
-def pool_of(history: History, keeper: Keeper | None) -> Pool:
+def pool_of(history: History, keeper: KeptPart | None) -> Pool:
     """Return the pool of a history, up to date; without a keeper it holds the losses that rows were judged by.
 
     There is one for each part that is kept: a goal and a selection share it.
@@ -173,7 +173,7 @@ def pool_of(history: History, keeper: Keeper | None) -> Pool:
     return pool
 
 
-def form_for(history: History, wanted: CommitteeLoss | None) -> CommitteeLoss | None:
+def loss_for(history: History, wanted: CommitteeLoss | None) -> CommitteeLoss | None:
     """Return the loss that fits what the history keeps; None while it keeps nothing.
 
     Numbers have no votes: their loss is the squared error, whatever is wanted. If nothing is wanted it is the log loss
@@ -192,10 +192,10 @@ def form_for(history: History, wanted: CommitteeLoss | None) -> CommitteeLoss | 
     return None
 
 
-def nobody(pool: Pool, form: CommitteeLoss) -> Tally:
-    """Return the committee of nobody over a pool's rows."""
+def no_members(pool: Pool, loss: CommitteeLoss) -> Tally:
+    """Return the committee without members over a pool's rows."""
     assert pool.rows is not None
-    return empty(form, pool.rows)
+    return empty(loss, pool.rows)
 
 
 def whole_predictions(history: History, number: int) -> Predictions | None:

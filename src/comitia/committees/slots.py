@@ -1,11 +1,12 @@
-"""Ensemble optimisation (T Alg. 4.1): which trial sits in which slot of the committee, as a fold over the history.
+"""Ensemble optimisation: which trial sits in which slot of the committee, as a fold over the history.
 
-The search works on one slot at a time: trial k was asked for slot k mod m, with the others as they are (T eq. 4.4), so
-workers that ask one by one work on different slots; trials of one `ask(n)` are all sought for the slot of the first.
-When trial k is there its slot, k mod m, is filled anew from the whole pool. The slots are a fold over the finished
-trials in the order of their numbers: a trial that comes late changes what follows it.
+Equations, sections and lines of Alg. 4.1 are those of Lévesque 2018. The search works on one slot at a time: trial k
+was asked for slot k mod m, with the others as they are (eq. 4.4), so workers that ask one by one work on different
+slots; trials of one `ask(n)` are all sought for the slot of the first. When trial k is there its slot, k mod m, is
+filled again from the whole pool. The slots are a fold over the finished trials in the order of their numbers: a trial
+that comes late changes what follows it.
 
-Slots are filled without replacement (T §4.2.2): E_i and {h} are joined as sets. With it, copies of an early model that
+Slots are filled without replacement (§4.2.2): E_i and {h} are joined as sets. With it, copies of an early model that
 have the majority of votes stay for ever, because no single slot changes a vote.
 """
 
@@ -17,9 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from comitia.arrays import Array, Indices, Mask
-from comitia.committees.greedy import of_least, tolerance
+from comitia.committees.greedy import argmin_with_ties, tolerance
 from comitia.committees.losses import CommitteeLoss
-from comitia.committees.pool import Pool, form_for, nobody, pool_of
+from comitia.committees.pool import Pool, loss_for, no_members, pool_of
 from comitia.committees.votes import Tally
 from comitia.errors import check_int
 from comitia.history import History
@@ -37,12 +38,12 @@ class SlotRules:
     Parameters
     ----------
     loss : CommitteeLoss, optional
-        What the search minimises, and what decides between equals when a slot is filled; see `form_for`.
+        What the search minimises, and what decides between equals when a slot is filled; see `loss_for`.
     refill : CommitteeLoss, optional
-        What a slot is filled by; see `form_for`.
+        What a slot is filled by; see `loss_for`.
     n_slots : int, optional
         m; None lets the committee grow and shrink: its slots take turns with one more that is offered, and one that
-        nobody improves is given up.
+        no model improves is given up.
     with_replacement : bool
         Whether a model may sit in several slots.
     """
@@ -85,7 +86,7 @@ class Committee:
         """Fold in the trials that have finished since."""
         finished = history.finished.tolist()
         generations = self._generations_of(history)
-        # a pool that has begun anew, because a trial went on or spoke of more rows, may have lost who sits in a slot
+        # a pool that began again, because a trial was continued or judged more rows, may have lost one in a slot
         n_same = len(self._done) if generations == self._generations else 0
         self._generations = generations
         while self._done[:n_same] != finished[:n_same]:
@@ -97,18 +98,18 @@ class Committee:
 
     def _generations_of(self, history: History) -> tuple[int | None, ...]:
         """Return which pools the slots are filled from."""
-        forms = [form_for(history, loss) for loss in (self._rules.loss, self._rules.refill)]
-        return tuple(None if form is None else pool_of(history, form).generation for form in forms)
+        losses = [loss_for(history, loss) for loss in (self._rules.loss, self._rules.refill)]
+        return tuple(None if loss is None else pool_of(history, loss).generation for loss in losses)
 
     def losses(self, history: History, n: int | None = None) -> tuple[Indices, Array]:
-        """Return the trials of the pool and the committee's loss with each in the slot whose turn it is (T line 5).
+        """Return the trials of the pool and the committee's loss with each in the slot whose turn it is (line 5).
 
         With n, as it was when the first n trials had finished and the next was to be asked.
         """
-        form = form_for(history, self._rules.loss)
-        if form is None:
+        loss = loss_for(history, self._rules.loss)
+        if loss is None:
             return np.empty(0, dtype=np.intp), np.empty(0)
-        pool = pool_of(history, form)
+        pool = pool_of(history, loss)
         following = len(history) if n is None else self._done[n - 1] + 1
         slots = self.slots if n is None else self._states[n]
         known = slice(None) if n is None else _up_to(pool.numbers, following - 1)
@@ -116,34 +117,34 @@ class Committee:
         if not len(numbers):
             return numbers, np.empty(0)
         if n is None:
-            return numbers, self._losses_beside(pool, form, slots, self._rules.turn(following, slots), known)
+            return numbers, self._losses_beside(pool, loss, slots, self._rules.turn(following, slots), known)
         key = (following, slots, self._generations, numbers.tobytes())
         if self._past is None or self._past[0] != key:
-            self._past = key, self._losses_beside(pool, form, slots, self._rules.turn(following, slots), known)
+            self._past = key, self._losses_beside(pool, loss, slots, self._rules.turn(following, slots), known)
         return numbers, self._past[1]
 
     def losses_in(self, history: History, slot: int) -> tuple[Indices, Array]:
-        """Return the trials of the pool and the committee's loss with each in this slot (T eq. 4.3)."""
-        form = form_for(history, self._rules.loss)
-        assert form is not None, "a committee has members only where predictions were kept"
-        pool = pool_of(history, form)
-        return pool.numbers, self._losses_beside(pool, form, self.slots, slot, slice(None))
+        """Return the trials of the pool and the committee's loss with each in this slot (eq. 4.3)."""
+        loss = loss_for(history, self._rules.loss)
+        assert loss is not None, "a committee has members only where predictions were kept"
+        pool = pool_of(history, loss)
+        return pool.numbers, self._losses_beside(pool, loss, self.slots, slot, slice(None))
 
-    def _losses_beside(self, pool: Pool, form: CommitteeLoss, slots: Slots, turn: int, known: Places) -> Array:
-        """Return the loss with each of the known models in a slot; who is inside already adds nothing (T line 5)."""
-        rest = _rest(pool, form, slots, turn)
+    def _losses_beside(self, pool: Pool, loss: CommitteeLoss, slots: Slots, turn: int, known: Places) -> Array:
+        """Return the loss with each of the known models in a slot; one that is inside already adds nothing (line 5)."""
+        rest = _rest(pool, loss, slots, turn)
         losses = rest.losses_with(pool.answers[known])
         if not self._rules.with_replacement and (is_inside := _is_inside(pool.numbers[known], slots, turn)).any():
             losses[is_inside] = rest.loss()
         return losses
 
     def _after(self, history: History, number: int) -> Slots:
-        """Fill the slot of a trial with whom the committee is best off (T lines 11 and 12)."""
+        """Fill the slot of a trial with the model that leaves the committee best off (lines 11 and 12)."""
         slots, rules = self.slots, self._rules
-        form, fill = form_for(history, rules.loss), form_for(history, rules.refill)
-        if form is None or fill is None:
+        loss, fill = loss_for(history, rules.loss), loss_for(history, rules.refill)
+        if loss is None or fill is None:
             return slots
-        pool, fill_pool = pool_of(history, form), pool_of(history, fill)
+        pool, fill_pool = pool_of(history, loss), pool_of(history, fill)
         known = _up_to(pool.numbers, number)
         turn = rules.turn(number, slots)
         if not rules.with_replacement:
@@ -153,8 +154,8 @@ class Committee:
         rest = _rest(fill_pool, fill, slots, turn)
         losses = rest.losses_with(fill_pool.answers[known])
         # beside many others one member seldom changes a vote: the smoother loss decides between equals
-        smooth = losses if fill is form else _rest(pool, form, slots, turn).losses_with(pool.answers[known])
-        chosen = of_least(losses, smooth, pool.numbers[known].astype(np.float64))[0]
+        smooth = losses if fill is loss else _rest(pool, loss, slots, turn).losses_with(pool.answers[known])
+        chosen = argmin_with_ties(losses, smooth, pool.numbers[known].astype(np.float64))[0]
         if rules.n_slots is None:
             kept = slots[:turn] + slots[turn + 1 :]
             if kept and float(rest.loss()) <= losses[chosen] + tolerance(losses[chosen]):
@@ -181,10 +182,10 @@ def _up_to(numbers: Indices, number: int) -> Places:
     return slice(n) if is_known[:n].all() else np.flatnonzero(is_known)
 
 
-def _rest(pool: Pool, form: CommitteeLoss, slots: Sequence[int], turn: int) -> Tally:
-    """Return the committee without the slot whose turn it is (T line 4)."""
+def _rest(pool: Pool, loss: CommitteeLoss, slots: Sequence[int], turn: int) -> Tally:
+    """Return the committee without the slot whose turn it is (line 4)."""
     others = [member for slot, member in enumerate(slots) if slot != turn and member != EMPTY]
-    return nobody(pool, form).plus(pool.answers[pool.place_of(member)] for member in others)
+    return no_members(pool, loss).plus(pool.answers[pool.place_of(member)] for member in others)
 
 
 def committee_of(history: History, rules: SlotRules) -> Committee:

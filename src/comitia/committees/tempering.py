@@ -2,7 +2,7 @@
 
 A support vector machine's margin, a naive Bayes model and a forest of ten trees mean different things by 0.9. Averaged
 as they are, the loudest wins. Temperature scaling (Guo, Pleiss, Sun, Weinberger 2017) raises a model's probabilities to
-the power 1 / T and normalises them, with T the minimum of the log loss on rows that the model was not trained on: a
+the power 1 / T and normalises them, where T minimises the log loss on rows that the model was not trained on: a
 number from thousands of rows, which cannot overfit, and which never changes the model's most probable class.
 """
 
@@ -13,15 +13,15 @@ import numpy as np
 from comitia.arrays import AnyArray, Array
 
 LEAST_PROBABILITY = 1e-7
-"""Probabilities count as this at least: a model that votes has temperature, too."""
+"""Probabilities are clipped to this from below: a model that only votes has a temperature, too."""
 WIDEST = 4.0
 """Largest logarithm of a temperature, and of its inverse."""
 MOST_ROWS = 10_000
-"""So many rows are enough for one number; of more, every second, third, ... is taken."""
+"""Rows that are enough to find one number; of more, every second, third, ... is taken."""
 
 
 def tempered(p: AnyArray, temperature: float) -> AnyArray:
-    """Return p^(1 / T), normalised.  # (n, n_classes)."""
+    """Return p^(1 / T), normalised: (n, n_classes)."""
     if temperature == 1.0:
         return p
     z = np.log(np.maximum(p, LEAST_PROBABILITY)) / temperature

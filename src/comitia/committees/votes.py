@@ -22,14 +22,14 @@ CHUNK = 2**18
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows that everybody was judged on."""
+    """The rows that all models were judged on."""
 
     y: AnyArray
-    """Class codes or numbers.  # (n,)"""
+    """Class codes or numbers: (n,)."""
     n_classes: int
     """0 for numbers."""
     weights: Array
-    """They sum to 1.  # (n,)"""
+    """They sum to 1: (n,)."""
 
 
 def make_rows(y: AnyArray, n_classes: int, weights: Array | None = None) -> Rows:
@@ -55,19 +55,19 @@ class Votes:
     (0.67, [0.33, 0.33, 0.0])
     """
 
-    form: VoteLoss
+    measure: VoteLoss
     rows: Rows
     counts: NDArray[np.int32]
-    """Votes for each class.  # (n, n_classes)"""
+    """Votes for each class: (n, n_classes)."""
     size: int
 
     @classmethod
-    def empty(cls, form: VoteLoss, rows: Rows) -> Votes:
-        """Return a committee of nobody."""
-        return cls(form, rows, np.zeros((len(rows.y), rows.n_classes), dtype=np.int32), 0)
+    def empty(cls, measure: VoteLoss, rows: Rows) -> Votes:
+        """Return a committee without members."""
+        return cls(measure, rows, np.zeros((len(rows.y), rows.n_classes), dtype=np.int32), 0)
 
     def plus(self, answers: Iterable[AnyArray], times: int = 1) -> Votes:
-        """Return the committee with these members more; -1 times takes them out again.  # each (n,)."""
+        """Return the committee with more members, each (n,); -1 times takes them out again."""
         counts, size = self.counts.copy(), self.size
         everywhere = np.arange(len(counts))
         for codes in answers:
@@ -76,14 +76,14 @@ class Votes:
         return replace(self, counts=counts, size=size)
 
     def loss(self) -> Array:
-        """Return the committee's own loss; that of nobody is 1."""
+        """Return the committee's own loss; without members it is 1."""
         if self.size == 0:
             return np.asarray(1.0)
         right, others = self._right_and_others()
-        return self.form(right, others.max(axis=1), self.size, self.rows.weights)
+        return self.measure(right, others.max(axis=1), self.size, self.rows.weights)
 
     def losses_with(self, answers: AnyArray) -> Array:
-        """Return the losses with each model of a pool added.  # (n_models, n) codes -> (n_models,)."""
+        """Return the losses with each model of a pool added: (n_models, n) codes -> (n_models,)."""
         n, n_classes = self.counts.shape
         right, others = self._right_and_others()
         everywhere = np.arange(n)
@@ -92,18 +92,20 @@ class Votes:
         rival[everywhere, self.rows.y] = others.max(axis=1)
         rights = np.repeat(right[:, None], n_classes, axis=1)
         rights[everywhere, self.rows.y] += 1.0
-        tables = [(term(rights, rival, self.size + 1) * self.rows.weights[:, None]).ravel() for term in self.form.terms]
+        tables = [
+            (term(rights, rival, self.size + 1) * self.rows.weights[:, None]).ravel() for term in self.measure.terms
+        ]
         first = everywhere * n_classes
         means = np.empty((len(answers), len(tables)))
         for some in chunks(len(answers), n):
             places = np.add(answers[some], first, dtype=np.intp)
             for j, table in enumerate(tables):
                 means[some, j] = table.take(places).sum(axis=1)
-        return self.form.combine(means)
+        return self.measure.combine(means)
 
     def smooth(self) -> Votes:
         """Return the same committee judged by the squared margin, which seldom finds two models equal."""
-        return replace(self, form=SQUARED_MARGIN)
+        return replace(self, measure=SQUARED_MARGIN)
 
     def _right_and_others(self) -> tuple[Array, Array]:
         """Return the votes for the true class, and all votes with -inf in its place."""
@@ -118,19 +120,19 @@ class Votes:
 class Averages:
     """A committee that averages probabilities or numbers."""
 
-    form: AverageLoss
+    measure: AverageLoss
     rows: Rows
     total: Array | None
-    """Sum of what is kept of its members; None for nobody.  # (..., n)"""
+    """Sum of what is kept of its members; None without members: (..., n)."""
     size: int
 
     @classmethod
-    def empty(cls, form: AverageLoss, rows: Rows) -> Averages:
-        """Return a committee of nobody."""
-        return cls(form, rows, None, 0)
+    def empty(cls, measure: AverageLoss, rows: Rows) -> Averages:
+        """Return a committee without members."""
+        return cls(measure, rows, None, 0)
 
     def plus(self, answers: Iterable[AnyArray], times: int = 1) -> Averages:
-        """Return the committee with these members more; -1 times takes them out again.  # each (..., n)."""
+        """Return the committee with more members, each (..., n); -1 times takes them out again."""
         total, size = self.total, self.size
         for kept in answers:
             total = (0.0 if total is None else total) + times * kept.astype(np.float64)
@@ -138,13 +140,13 @@ class Averages:
         return replace(self, total=total, size=size)
 
     def loss(self) -> Array:
-        """Return the committee's own loss; that of nobody is infinite."""
+        """Return the committee's own loss; without members it is infinite."""
         if self.size == 0 or self.total is None:
             return np.asarray(np.inf)
-        return np.asarray(self.form.rows(self.total / self.size) @ self.rows.weights)
+        return np.asarray(self.measure.rows(self.total / self.size) @ self.rows.weights)
 
     def losses_with(self, answers: AnyArray) -> Array:
-        """Return the losses with each model of a pool added.  # (n_models, ..., n) -> (n_models,)."""
+        """Return the losses with each model of a pool added: (n_models, ..., n) -> (n_models,)."""
         found = np.empty(len(answers))
         share = np.float32(1.0 / (self.size + 1))
         total = None if self.total is None else self.total.astype(np.float32)
@@ -152,7 +154,7 @@ class Averages:
             mean = answers[some].copy() if total is None else answers[some] + total
             mean *= share
             # summed row by row, not by a matrix product, whose last digits depend on the other models
-            found[some] = (self.form.rows(mean) * self.rows.weights).sum(axis=1)
+            found[some] = (self.measure.rows(mean) * self.rows.weights).sum(axis=1)
         return found
 
     def smooth(self) -> Averages:
@@ -163,9 +165,9 @@ class Averages:
 Tally = Votes | Averages
 
 
-def empty(form: CommitteeLoss, rows: Rows) -> Tally:
-    """Return the committee of nobody that is judged by a loss."""
-    return Votes.empty(form, rows) if isinstance(form, VoteLoss) else Averages.empty(form, rows)
+def empty(measure: CommitteeLoss, rows: Rows) -> Tally:
+    """Return a committee without members that is judged by a loss."""
+    return Votes.empty(measure, rows) if isinstance(measure, VoteLoss) else Averages.empty(measure, rows)
 
 
 def chunks(n_models: int, n_numbers: int) -> Iterator[slice]:

@@ -19,8 +19,6 @@ from comitia.seams import Keep
 
 MOST_CLASSES = 50
 """Whole numbers with more different values than this, and than a twentieth of the rows, are numbers to predict."""
-FRAME_COLUMNS = ("number", "status", "loss", "seconds", "error")
-"""Columns of `Study.to_frame`, which no metric may be called."""
 
 
 def checked_build(build: Build) -> Build:
@@ -190,10 +188,8 @@ def checked_metrics(metrics: Iterable[str | Callable[..., float]]) -> list[Score
         raise ChoiceError(f"'metrics' must be a list of scorers. Got the text {metrics!r}. Write [{metrics!r}].")
     scorers = [make_scorer(metric) for metric in metrics]
     names = [scorer.name for scorer in scorers]
-    bad = {name for name in names if names.count(name) > 1 or name in FRAME_COLUMNS}
-    if bad:
+    if bad := {name for name in names if names.count(name) > 1}:
         raise ChoiceError(
-            f"Metrics must have different names, and none of {', '.join(FRAME_COLUMNS)}. Got "
-            f"{', '.join(sorted(bad))}. Give the functions other names."
+            f"Metrics must have different names. Got {', '.join(sorted(bad))} twice. Give the functions other names."
         )
     return scorers

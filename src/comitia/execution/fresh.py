@@ -11,7 +11,6 @@ import json
 import os
 import sys
 from multiprocessing.connection import Client, Connection
-from typing import Any
 
 
 def main() -> None:
@@ -24,13 +23,11 @@ def main() -> None:
     assert spec.loader is not None
     worker = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(worker)
-    connection: Any
-    if "socket" in order:
-        connection = Connection(order["socket"])
-    else:
-        connection = Client(order["address"], authkey=bytes.fromhex(order["key"]))
     worker.settle_in()
-    worker.serve(connection)
+    if "socket" in order:
+        worker.serve(Connection(order["socket"]))
+    else:
+        worker.serve(Client(order["address"], authkey=bytes.fromhex(order["key"])))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ OpenMP, so forking it is safe, and a fresh worker costs milliseconds instead of 
 the user's `__main__`. When the parent goes away, for whatever reason, the control socket closes and every worker is
 killed with all its descendants: nothing is left, even after kill -9.
 
-Control messages are JSON, one a packet. In: `{"start": id}` with a socket attached, `{"kill": id}`.
+Control messages are JSON, one per packet. In: `{"start": id}` with a socket attached, `{"kill": id}`.
 Out: `{"started": id, "pid": pid}`, `{"exited": id, "code": code}` (negative: killed by that signal).
 """
 
@@ -154,13 +154,13 @@ def become_worker(fd: int, inherited: list[Any]) -> None:
 
 
 def prctl(option: int, value: int) -> None:
-    """Call Linux's prctl; where that is not to be had, process groups alone must do."""
+    """Call Linux's prctl; where it does not exist, killing process groups must be enough."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
 def load_worker(folder: str) -> None:
-    """Import `worker.py` under a name that no module of the user's has."""
+    """Import `worker.py` under a name that no module of the user has."""
     spec = importlib.util.spec_from_file_location(WORKER, os.path.join(folder, "worker.py"))
     assert spec is not None
     assert spec.loader is not None

@@ -10,16 +10,18 @@ import contextlib
 import json
 import os
 import secrets
+import signal
 import socket
 import subprocess
 import sys
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, Listener
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 import psutil
 
+from comitia.arrays import Json
 from comitia.errors import ExecutionError
 
 HERE = Path(__file__).parent
@@ -33,6 +35,7 @@ THREAD_VARIABLES = (
     "NUMEXPR_NUM_THREADS",
     "LOKY_MAX_CPU_COUNT",
 )
+"""What tells linear algebra, OpenMP and loky how many threads or processes to use."""
 
 
 @dataclass(frozen=True)
@@ -48,13 +51,13 @@ class Event:
 class Starter(Protocol):
     """Begins and ends worker processes."""
 
-    def start(self, worker: int) -> Any:
+    def start(self, worker: int) -> Connection:
         """Begin a worker and return the connection to it."""
 
     def kill(self, worker: int) -> None:
         """Kill a worker and its descendants, now."""
 
-    def waitables(self) -> list[Any]:
+    def waitables(self) -> list[socket.socket]:
         """Return what becomes readable when there are events; empty where they must be polled."""
 
     def events(self) -> list[Event]:
@@ -70,7 +73,7 @@ def make_starter(n_workers: int) -> Starter:
 
 
 def environment(n_workers: int) -> dict[str, str]:
-    """Return the environment of workers: the cores shared out among them, unless the user said otherwise."""
+    """Return the environment of workers: the cores are shared out among them, unless the user's says otherwise."""
     share = str(max(1, (os.cpu_count() or 1) // n_workers))
     return {**dict.fromkeys(THREAD_VARIABLES, share), **os.environ}
 
@@ -94,15 +97,13 @@ class Nursery:
         with contextlib.suppress(BrokenPipeError), self._process.stdin as stdin:  # its end shows as an event
             stdin.write(json.dumps(order).encode() + b"\n")
 
-    def start(self, worker: int) -> Any:
-        """See `Starter`."""
+    def start(self, worker: int) -> Connection:
         ours, theirs = socket.socketpair()
         with theirs:
             self._send({"start": worker}, [theirs.fileno()])
         return Connection(ours.detach())
 
     def kill(self, worker: int) -> None:
-        """See `Starter`."""
         self._send({"kill": worker}, [])
 
     def _send(self, message: dict[str, int], sockets: list[int]) -> None:
@@ -111,12 +112,10 @@ class Nursery:
         except OSError as error:
             raise self._broken() from error
 
-    def waitables(self) -> list[Any]:
-        """See `Starter`."""
+    def waitables(self) -> list[socket.socket]:
         return [self._control]
 
     def events(self) -> list[Event]:
-        """See `Starter`."""
         found: list[Event] = []
         while True:
             try:
@@ -141,15 +140,14 @@ class Nursery:
         )
 
     def close(self) -> None:
-        """See `Starter`."""
         with contextlib.suppress(OSError):
-            self._control.shutdown(socket.SHUT_RDWR)  # a fork of the user's may hold a copy
+            self._control.shutdown(socket.SHUT_RDWR)  # a fork by the user's code may hold a copy
         self._control.close()
         try:
-            # still importing: nothing of ours runs yet, and nobody wants to wait for it
+            # still importing: nothing of ours runs yet, so there is nothing to wait for
             self._process.wait(timeout=2 if self._has_started else 0)
         except subprocess.TimeoutExpired:
-            _kill_tree(self._process.pid)
+            kill_tree(self._process.pid)
             self._process.wait()
 
 
@@ -161,8 +159,7 @@ class FreshProcesses:
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
         self._new: list[Event] = []
 
-    def start(self, worker: int) -> Any:
-        """See `Starter`."""
+    def start(self, worker: int) -> Connection:
         if sys.platform == "win32":
             return self._start_and_accept(worker)
         ours, theirs = socket.socketpair()
@@ -170,14 +167,14 @@ class FreshProcesses:
             self._launch(worker, {"socket": theirs.fileno()}, [theirs.fileno()])
         return Connection(ours.detach())
 
-    def _start_and_accept(self, worker: int) -> Any:
+    def _start_and_accept(self, worker: int) -> Connection:
         """Start on Windows, where descriptors are not inherited by number: the worker connects to us."""
         key = secrets.token_bytes(32)
         with Listener(authkey=key) as listener:
             self._launch(worker, {"address": listener.address, "key": key.hex()}, [])
             return listener.accept()
 
-    def _launch(self, worker: int, order: dict[str, Any], descriptors: list[int]) -> None:
+    def _launch(self, worker: int, order: Json, descriptors: list[int]) -> None:
         process = subprocess.Popen(
             [sys.executable, str(HERE / "fresh.py")],
             stdin=subprocess.PIPE,
@@ -192,28 +189,24 @@ class FreshProcesses:
             stdin.write(json.dumps({**order, "path": _path()}).encode() + b"\n")
 
     def kill(self, worker: int) -> None:
-        """See `Starter`."""
         if worker in self._processes:
-            _kill_tree(self._processes[worker].pid)
+            kill_tree(self._processes[worker].pid)
 
-    def waitables(self) -> list[Any]:
-        """See `Starter`."""
+    def waitables(self) -> list[socket.socket]:
         return []
 
     def events(self) -> list[Event]:
-        """See `Starter`."""
         found, self._new = self._new, []
         for worker, process in list(self._processes.items()):
             if (code := process.poll()) is not None:
-                _kill_group(process.pid)  # children that it left
+                kill_group(process.pid)  # children that it left
                 del self._processes[worker]
                 found.append(Event("exited", worker, code))
         return found
 
     def close(self) -> None:
-        """See `Starter`."""
         for process in self._processes.values():
-            _kill_tree(process.pid)
+            kill_tree(process.pid)
             process.wait()
 
 
@@ -227,18 +220,27 @@ def _to_preload() -> list[str]:
     return sorted(name for name in list(sys.modules) if name.split(".")[0] in PRELOADED and "__main__" not in name)
 
 
-def _kill_group(pid: int) -> None:
-    if hasattr(os, "killpg"):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(pid, 9)
+def kill_group(pid: int) -> None:
+    """Kill the process group that a process leads, also when the process itself has ended."""
+    if sys.platform == "win32":  # no groups
+        with contextlib.suppress(psutil.NoSuchProcess):
+            psutil.Process(pid).kill()
+        return
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    except PermissionError:  # something else is in the group: at least its leader
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGKILL)
 
 
-def _kill_tree(pid: int) -> None:
+def kill_tree(pid: int) -> None:
     """Kill a process, its process group and its descendants."""
     with contextlib.suppress(psutil.NoSuchProcess):
         process = psutil.Process(pid)
         family = [*process.children(recursive=True), process]
-        _kill_group(pid)
+        kill_group(pid)
         for member in family:
             with contextlib.suppress(psutil.NoSuchProcess):
                 member.kill()

@@ -1,6 +1,6 @@
 """What runs inside a worker process: receive a function once, then arguments, and send back results.
 
-The standard library alone is imported here, so that a worker starts fast and imports what its tasks need.
+Only the standard library is imported here, so that a worker starts fast and imports what its tasks need.
 
 Messages, pickled, from the parent: `("function", key, payload)`, `("forget", key)`, `("task", number, key, payload)`.
 From the worker: `("begin", number)`, `("result", number, payload)`, `("error", number, payload)`.
@@ -12,13 +12,16 @@ import contextlib
 import os
 import pickle
 import sys
+from collections.abc import Callable
 from multiprocessing.connection import Connection
-from typing import Any
+
+Functions = dict[int, "bytes | Callable[..., object]"]
+"""What was sent, by key: pickled until its first task."""
 
 
 def serve(connection: Connection) -> None:
     """Work until the parent hangs up."""
-    functions: dict[int, Any] = {}
+    functions: Functions = {}
     ours = os.getpid()
     while True:
         try:
@@ -44,15 +47,16 @@ def serve(connection: Connection) -> None:
             return
 
 
-def _perform(connection: Connection, functions: dict[int, Any], number: int, key: int, arguments: bytes) -> bytes:
+def _perform(connection: Connection, functions: Functions, number: int, key: int, arguments: bytes) -> bytes:
     try:
         import cloudpickle
 
-        if isinstance(functions[key], bytes):
-            functions[key] = pickle.loads(functions[key])
+        function = functions[key]
+        if isinstance(function, bytes):
+            function = functions[key] = pickle.loads(function)
         args = pickle.loads(arguments)
         connection.send_bytes(pickle.dumps(("begin", number)))
-        result = functions[key](*args)
+        result = function(*args)
         return pickle.dumps(("result", number, cloudpickle.dumps(result)))
     except BaseException as error:  # whatever a task raises belongs to its future, SystemExit included
         return pickle.dumps(("error", number, _pickled(error)))

@@ -1,46 +1,38 @@
 """Local worker processes that are really killed when a trial goes over its limits.
 
 Every worker has a connection of its own, so a worker that dies, even while it sends, harms no other. One thread, the
-manager, hands out tasks, watches clocks and resident memory, and replaces workers that ended.
+supervisor, hands out tasks, watches clocks and resident memory, and replaces workers that ended.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
 import os
 import pickle
 import signal
 import threading
-import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, Future
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from multiprocessing import connection as mp_connection
 from numbers import Real
-from typing import Any
+from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import cloudpickle
-import numpy as np
-import psutil
 
-from comitia.errors import ChoiceError, ExecutionError, TrialCrashed, TrialMemory, TrialTimeout
+from comitia.errors import ChoiceError, ExecutionError, TrialCrashed, check_int
 from comitia.execution.starters import Event, Starter, make_starter
+from comitia.execution.watch import TICK_SECONDS, Limits, Watch, make_limits
 
-TICK_SECONDS = 0.05
-"""How often memory is looked at, and exits where the platform does not report them."""
-CHILDREN_SECONDS = 0.5
-"""How often the memory of a trial's own children is added up: that reads the whole process table."""
-STARTING_SECONDS = 120.0
-"""How long a task may wait for a new worker to import what it needs, on top of its limit."""
-LEAST_BYTES = 2**29
-"""Memory that a trial may use in any case, if the user sets no limit: imports alone take a quarter of it."""
 MOST_FRUITLESS = 4
 """Workers in a row that may end before beginning any task."""
+P = ParamSpec("P")
+Answer = TypeVar("Answer")
+AnyFuture: TypeAlias = Future[Any]
+Function: TypeAlias = Callable[..., Any]
 
 
 @dataclass(eq=False)
@@ -48,28 +40,24 @@ class _Task:
     number: int
     key: int
     arguments: bytes
-    future: Future[Any]
+    future: AnyFuture
 
 
 @dataclass(eq=False)
 class _Worker:
     number: int
-    connection: Any
-    pid: int | None = None
+    connection: mp_connection.Connection
+    watch: Watch
     task: _Task | None = None
-    deadline: float = math.inf
-    has_begun: bool = False
     functions: set[int] = field(default_factory=set)
     verdict: ExecutionError | None = None
     """Why it is being killed, once that is decided."""
-    children_bytes: int = 0
-    children_at: float = 0.0
 
 
 class Workers(Executor):
     """A pool of local processes; a `concurrent.futures.Executor` whose tasks can be killed.
 
-    A function is pickled once and sent once to each worker, so one that carries the data costs nothing a task.
+    A function is pickled once and sent once to each worker, so one that carries the data costs nothing per task.
     Functions and classes defined in a script or a notebook work without a `__main__` guard. Nothing is started before
     the first task; after `shutdown` a pool may be used again.
 
@@ -99,13 +87,9 @@ class Workers(Executor):
         trial_memory_limit: float | None = None,
         starter: Callable[[int], Starter] = make_starter,
     ) -> None:
-        wanted = n_workers if n_workers is not None else (os.cpu_count() or 1)
-        if isinstance(wanted, bool) or not isinstance(wanted, int | np.integer) or wanted < 1:
-            raise ChoiceError(
-                f"The number of workers must be an int >= 1. Got {n_workers!r} instead. "
-                "Leave it out for as many as there are cores."
-            )
-        self.n_workers = int(wanted)
+        if n_workers is not None:
+            check_int("Workers", "n_workers", n_workers)
+        self.n_workers = int(n_workers or os.cpu_count() or 1)
         for name, limit in (("trial_time_limit", trial_time_limit), ("trial_memory_limit", trial_memory_limit)):
             if limit is not None and not (isinstance(limit, Real) and limit > 0):
                 raise ChoiceError(f"The {name!r} parameter of Workers must be a number > 0. Got {limit!r} instead.")
@@ -113,13 +97,13 @@ class Workers(Executor):
         self.trial_memory_limit = trial_memory_limit
         self._make_starter = starter
         self._lock = threading.Lock()
-        self._manager: _Manager | None = None
+        self._supervisor: _Supervisor | None = None
         self._is_entered = False
 
     @property
     def is_held(self) -> bool:
-        """Whether somebody keeps the pool: inside its `with` block, or with processes already running."""
-        return self._is_entered or self._manager is not None
+        """Whether the pool is in use elsewhere: inside its `with` block, or with processes already running."""
+        return self._is_entered or self._supervisor is not None
 
     def __enter__(self) -> Workers:
         self._is_entered = True
@@ -127,47 +111,43 @@ class Workers(Executor):
 
     def __exit__(self, *exception: object) -> None:
         self._is_entered = False
-        # after an exception nobody waits for the results
+        # after an exception the results are not wanted
         self.shutdown(cancel_futures=exception[0] is not None)
 
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+    def submit(self, fn: Callable[P, Answer], /, *args: P.args, **kwargs: P.kwargs) -> Future[Answer]:
         """Queue a call; its future ends with the result, the task's own exception, or why it was killed."""
         if kwargs:
-            raise ChoiceError("Workers.submit takes positional arguments alone. Use functools.partial for keywords.")
+            raise ChoiceError("Workers.submit takes only positional arguments. Use functools.partial for keywords.")
         with self._lock:
-            if self._manager is None:
-                share = 0.9 * psutil.virtual_memory().available / self.n_workers
-                memory = self.trial_memory_limit or max(share, LEAST_BYTES)
-                self._manager = _Manager(self.n_workers, self.trial_time_limit or math.inf, memory, self._make_starter)
+            if self._supervisor is None:
+                limits = make_limits(self.trial_time_limit, self.trial_memory_limit, self.n_workers)
+                self._supervisor = _Supervisor(self.n_workers, limits, self._make_starter)
                 # a pool that is dropped without a shutdown takes its processes with it
-                weakref.finalize(self, self._manager.stop, finish=False)
-            future = self._manager.submit(fn, args)
+                weakref.finalize(self, self._supervisor.stop, finish=False)
+            future = self._supervisor.submit(fn, args)
         future.pool = self  # type: ignore[attr-defined]  # whoever waits for it keeps the pool
         return future
 
-    def abandon(self, futures: Iterable[Future[Any]]) -> None:
+    def abandon(self, futures: Iterable[AnyFuture]) -> None:
         """Give up tasks: those that wait are cancelled, those that run are killed."""
         with self._lock:
-            if self._manager is not None:
-                self._manager.abandon(list(futures))
+            if self._supervisor is not None:
+                self._supervisor.abandon(list(futures))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End every worker: after their tasks if `wait`, else now."""
         with self._lock:
-            manager, self._manager = self._manager, None
-        if manager is not None:
-            manager.stop(finish=wait and not cancel_futures)
+            supervisor, self._supervisor = self._supervisor, None
+        if supervisor is not None:
+            supervisor.stop(finish=wait and not cancel_futures)
 
 
-class _Manager:
+class _Supervisor:
     """One life of a pool: the processes, the thread that looks after them, the tasks."""
 
-    def __init__(
-        self, n_workers: int, time_limit: float, memory_limit: float, starter: Callable[[int], Starter]
-    ) -> None:
+    def __init__(self, n_workers: int, limits: Limits, starter: Callable[[int], Starter]) -> None:
         self._n_workers = n_workers
-        self._time_limit = time_limit
-        self._memory_limit = memory_limit
+        self._limits = limits
         self._starter = starter(n_workers)
         self._workers: dict[int, _Worker] = {}
         self._worker_numbers = itertools.count()
@@ -177,9 +157,9 @@ class _Manager:
         self._has_ended = False
         self._functions: dict[int, bytes] = {}
         self._function_numbers = itertools.count()
-        self._keys: dict[int, tuple[Callable[[], Any], int]] = {}
+        self._keys: dict[int, tuple[Callable[[], Function | None], int]] = {}  # by the function's id
         self._dropped: deque[int] = deque()
-        self._abandoned: deque[Future[Any]] = deque()
+        self._abandoned: deque[AnyFuture] = deque()
         self._fruitless = 0
         self._is_stopping = False
         self._finishes = False
@@ -191,7 +171,7 @@ class _Manager:
 
     # ---- called from the user's threads ---------------------------------------------------------------------------
 
-    def submit(self, fn: Callable[..., Any], args: tuple[Any, ...]) -> Future[Any]:
+    def submit(self, fn: Function, args: tuple[object, ...]) -> AnyFuture:
         key = self._key_of(fn)
         arguments = _pickled("arguments", args)
         with self._queue_lock:
@@ -202,7 +182,7 @@ class _Manager:
         self._wake()
         return task.future
 
-    def _key_of(self, fn: Callable[..., Any]) -> int:
+    def _key_of(self, fn: Function) -> int:
         """Pickle a function the first time it is seen; once it is gone, so is the pickle."""
         known = self._keys.get(id(fn))
         if known is not None and known[0]() is fn:
@@ -210,9 +190,9 @@ class _Manager:
         key = next(self._function_numbers)
         self._functions[key] = _pickled("function", fn)
         try:
-            reference: Callable[[], Any] = weakref.ref(fn, lambda _: self._dropped.append(key))
+            reference: Callable[[], Function | None] = weakref.ref(fn, lambda _: self._dropped.append(key))
         except TypeError:  # kept, where it cannot be watched
-            reference = partial(_same, fn)
+            reference = lambda: fn  # noqa: E731
         self._keys[id(fn)] = (reference, key)
         return key
 
@@ -224,12 +204,12 @@ class _Manager:
             self._functions.pop(key, None)
             self._keys = {i: known for i, known in self._keys.items() if known[1] != key}
             for worker in self._workers.values():
-                if key in worker.functions and worker.pid is not None:
+                if key in worker.functions and worker.watch.pid is not None:
                     worker.functions.discard(key)
                     with suppress(OSError):
                         worker.connection.send_bytes(pickle.dumps(("forget", key)))
 
-    def abandon(self, futures: list[Future[Any]]) -> None:
+    def abandon(self, futures: list[AnyFuture]) -> None:
         self._abandoned.extend(futures)
         self._wake()
 
@@ -248,10 +228,10 @@ class _Manager:
             raise
 
     def _wake(self) -> None:
-        with self._wake_lock, suppress(OSError, ValueError):  # closed: the manager has ended
+        with self._wake_lock, suppress(OSError, ValueError):  # closed: the supervisor has ended
             self._wake_write.send_bytes(b"!")
 
-    # ---- the manager's thread -------------------------------------------------------------------------------------
+    # ---- the supervisor's thread -------------------------------------------------------------------------------------
 
     def _run(self) -> None:
         try:
@@ -267,7 +247,7 @@ class _Manager:
         except ExecutionError as error:
             self._broken = error
         except Exception as error:  # our own fault: no future may wait for ever because of it
-            self._broken = ExecutionError(f"The workers' manager failed: {type(error).__name__}: {error}")
+            self._broken = ExecutionError(f"The workers' supervisor failed: {type(error).__name__}: {error}")
         finally:
             self._starter.close()
             for worker in self._workers.values():
@@ -299,19 +279,17 @@ class _Manager:
         n_tasks = len(self._queue) + sum(worker.task is not None for worker in self._workers.values())
         while len(self._workers) < min(self._n_workers, max(n_tasks, 1)):
             number = next(self._worker_numbers)
-            self._workers[number] = _Worker(number, self._starter.start(number))
+            self._workers[number] = _Worker(number, self._starter.start(number), Watch(self._limits))
         for worker in self._workers.values():
             # a worker that has not started would not read: a large function would block us in the middle
-            while self._queue and worker.pid is not None and worker.task is None and worker.verdict is None:
+            while self._queue and worker.watch.pid is not None and worker.task is None and worker.verdict is None:
                 task = self._queue.popleft()
                 if task.future.set_running_or_notify_cancel():
                     self._send(worker, task)
 
     def _send(self, worker: _Worker, task: _Task) -> None:
         worker.task = task
-        worker.has_begun = False
-        worker.children_bytes, worker.children_at = 0, time.monotonic()  # a short task has no time for children
-        worker.deadline = time.monotonic() + self._time_limit + STARTING_SECONDS
+        worker.watch.start()
         try:
             if task.key not in worker.functions:
                 payload = self._functions[task.key]
@@ -322,7 +300,7 @@ class _Manager:
             pass  # it has died: its exit is on the way
 
     def _listen(self) -> None:
-        connections = {worker.connection: worker for worker in self._workers.values()}
+        connections = {worker.connection: worker for worker in self._workers.values() if not worker.connection.closed}
         waitables = self._starter.waitables()
         for ready in mp_connection.wait([self._wake_read, *waitables, *connections], self._patience()):
             if ready is self._wake_read:
@@ -343,16 +321,13 @@ class _Manager:
         try:
             kind, number, *payload = pickle.loads(worker.connection.recv_bytes())
         except (EOFError, OSError, pickle.UnpicklingError):
-            # dying: its exit code follows as an event. Do not look at this connection again until then
-            worker.connection.close()
-            worker.connection = _Closed()
+            worker.connection.close()  # dying: its exit code follows as an event
             self._condemn(worker, None)
             return
         if worker.task is None or worker.task.number != number:
             return
         if kind == "begin":
-            worker.has_begun = True
-            worker.deadline = time.monotonic() + self._time_limit
+            worker.watch.begin()
             self._fruitless = 0
             return
         task, worker.task = worker.task, None
@@ -365,7 +340,7 @@ class _Manager:
             task.future.set_result(value)
         else:
             task.future.set_exception(value if isinstance(value, Exception) else RuntimeError(_text(value)))
-        if self._resident(worker) > self._memory_limit / 2:  # what it still holds would count against its next task
+        if worker.watch.is_bloated():
             self._condemn(worker, None)
 
     def _happened(self, event: Event) -> None:
@@ -373,10 +348,10 @@ class _Manager:
         if worker is None:
             return
         if event.kind == "started":
-            worker.pid = event.value
+            worker.watch.pid = event.value
             return
         # a result may have been sent just before the end
-        while not isinstance(worker.connection, _Closed) and worker.connection.poll():
+        while not worker.connection.closed and worker.connection.poll():
             self._receive(worker)
         del self._workers[event.worker]
         worker.connection.close()
@@ -385,7 +360,7 @@ class _Manager:
                 self._count_fruitless(event.value)
             return
         worker.task.future.set_exception(worker.verdict or TrialCrashed(_how_it_ended(event.value)))
-        if not worker.has_begun and worker.verdict is None:
+        if not worker.watch.has_begun and worker.verdict is None:
             self._count_fruitless(event.value)
 
     def _count_fruitless(self, code: int) -> None:
@@ -405,37 +380,11 @@ class _Manager:
 
     def _watch(self) -> None:
         """Condemn what is over its limits."""
-        now = time.monotonic()
         for worker in list(self._workers.values()):
             if worker.task is None or worker.verdict is not None:
                 continue
-            if now > worker.deadline:
-                limit = self._time_limit if worker.has_begun else STARTING_SECONDS
-                what = "The trial" if worker.has_begun else "Loading the trial in its worker"
-                self._condemn(worker, TrialTimeout(f"{what} went over its limit of {limit:g} s and was killed."))
-            elif (used := self._resident(worker, now)) > self._memory_limit:
-                self._condemn(
-                    worker,
-                    TrialMemory(
-                        f"The trial went over its limit of {self._memory_limit / 2**20:,.0f} MiB of memory "
-                        f"with {used / 2**20:,.0f} MiB and was killed."
-                    ),
-                )
-
-    def _resident(self, worker: _Worker, now: float | None = None) -> int:
-        """Return the resident bytes of a worker; with `now`, those of its children too."""
-        if worker.pid is None:
-            return 0
-        with suppress(psutil.Error):
-            process = psutil.Process(worker.pid)
-            own = int(process.memory_info().rss)
-            if now is None:
-                return own
-            if now - worker.children_at > CHILDREN_SECONDS:
-                worker.children_at = now
-                worker.children_bytes = sum(_rss(child) for child in process.children(recursive=True))
-            return own + worker.children_bytes
-        return 0
+            if (verdict := worker.watch.verdict()) is not None:
+                self._condemn(worker, verdict)
 
     def _carry_out_abandoned(self) -> None:
         while self._abandoned:
@@ -445,23 +394,6 @@ class _Manager:
             for worker in self._workers.values():
                 if worker.task is not None and worker.task.future is future:
                     self._condemn(worker, TrialCrashed("The task was given up and killed."))
-
-
-class _Closed:
-    """Stands for the connection of a worker that is dying: never ready."""
-
-    def __init__(self) -> None:
-        self._read, self._write = mp_connection.Pipe(duplex=False)
-
-    def fileno(self) -> int:
-        return self._read.fileno()
-
-    def send_bytes(self, data: bytes) -> None:
-        raise OSError("the worker is dying")
-
-    def close(self) -> None:
-        self._read.close()
-        self._write.close()
 
 
 def _pickled(what: str, thing: object) -> bytes:
@@ -474,18 +406,8 @@ def _pickled(what: str, thing: object) -> bytes:
         ) from error
 
 
-def _same(thing: Any) -> Any:
-    return thing
-
-
 def _text(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"
-
-
-def _rss(process: psutil.Process) -> int:
-    with suppress(psutil.Error):
-        return int(process.memory_info().rss)
-    return 0
 
 
 def _how_it_ended(code: int) -> str:

@@ -98,8 +98,8 @@ class Mondrian:
             speed = rates * (high[walking] - low[walking])
             total = speed.sum(axis=1)
             time[walking] -= np.log(uniform(words, 1)) / np.maximum(total, TINY)
-            goes_on = time[walking] < 1.0
-            walking, speed, total, words = walking[goes_on], speed[goes_on], total[goes_on], words[goes_on]
+            continues = time[walking] < 1.0
+            walking, speed, total, words = walking[continues], speed[continues], total[continues], words[continues]
             if not len(walking):
                 break
             pick = uniform(words, 2) * total

@@ -9,6 +9,7 @@ branches have no means of their own.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -33,17 +34,17 @@ class Structure:
     kernel: type[ARD] = Matern52
     has_offsets: bool = False
 
-    @property
+    @cached_property
     def lengths(self) -> slice:
         """Positions of the length scales in theta."""
         return slice(N_GLOBAL, N_GLOBAL + len(self.is_categorical))
 
-    @property
+    @cached_property
     def own(self) -> slice:
         """Positions of the kernel's own parameters in theta."""
         return slice(self.lengths.stop, self.n_theta)
 
-    @property
+    @cached_property
     def n_theta(self) -> int:
         """Length of theta."""
         return N_GLOBAL + len(self.is_categorical) + len(self.kernel.parameters)
@@ -69,11 +70,15 @@ class Structure:
         return np.asarray(np.exp(np.clip(theta[:, self.own], -MOST, MOST)))
 
     def kernel_at(self, theta: Array, n_axes: int) -> ARD:
-        """Return the kernel for scaled sums `s` with so many axes, of which the first is that of theta.
+        """Return the kernel for scaled sums `s` that have `n_axes` axes, of which the first is that of theta.
 
         Its profile and slopes are those of theta; it has no length scales, which are in `s` already.
         """
         if not self.kernel.parameters:
-            return self.kernel(1.0)
+            return self._plain
         columns = self.own_values(theta).T.reshape(-1, len(theta), *(1,) * (n_axes - 1))
         return self.kernel(1.0, **dict(zip(self.kernel.parameters, columns, strict=True)))
+
+    @cached_property
+    def _plain(self) -> ARD:
+        return self.kernel(1.0)

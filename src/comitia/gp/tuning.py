@@ -38,7 +38,7 @@ def log_posterior(blocks: Blocks, prior: JointPrior, theta: Array) -> tuple[floa
 
 
 def maximum_a_posteriori(blocks: Blocks, prior: JointPrior) -> Array:
-    """Return the best theta at which L-BFGS ends: a function of its arguments alone.
+    """Return the best theta at which L-BFGS ends; nothing here is random.
 
     It begins twice: at the prior's centre, and with short length scales and little noise. The likelihood often has two
     maxima, one of which takes everything for noise.

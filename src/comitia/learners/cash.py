@@ -1,9 +1,11 @@
-"""`sklearn-cash` (T Table 5.1, C §V): nine learners, 13 hyperparameters and the choice of the learner."""
+"""`sklearn-cash`: nine learners, 13 hyperparameters and the choice of the learner.
+
+(Lévesque 2018, Table 5.1; Lévesque et al. 2017, §V.)
+"""
 
 from __future__ import annotations
 
 import inspect
-from typing import Any
 
 import ConfigSpace as CS
 import numpy as np
@@ -15,13 +17,15 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from comitia.learners.recipe import Recipe, choice, integer, log_real, space_of, standardised
+from comitia.arrays import AnyArray, Array
+from comitia.learners.learner_space import LearnerSpace, choice, integer, log_real, space_of, standardised
 from comitia.space import Config
+from comitia.space.hyperparameters import Definition
 
-LEARNERS = ["knn", "svm", "linsvm", "dt", "rf", "adab", "gnb", "lda", "qda"]
+NAMES = ["knn", "svm", "linsvm", "dt", "rf", "adab", "gnb", "lda", "qda"]
 
 
-def _tree(prefix: str) -> list[Any]:
+def _tree(prefix: str) -> list[Definition]:
     return [
         integer(f"{prefix}:max_depth", 1, 10),
         integer(f"{prefix}:min_samples_split", 2, 100),
@@ -30,9 +34,9 @@ def _tree(prefix: str) -> list[Any]:
 
 
 def _space(n_features: int | None) -> CS.ConfigurationSpace:
-    """T Table 5.1. The width tau is `gamma`; QDA's constant c in [1e-3, 1e3] is translated in `build_cash`."""
-    learner = choice("learner", LEARNERS)
-    hyperparameters = [
+    """Lévesque 2018, Table 5.1. The width tau is `gamma`; QDA's constant c in [1e-3, 1e3] is translated in `_qda`."""
+    learner = choice("learner", NAMES)
+    hyperparameters: list[Definition] = [
         integer("knn:n_neighbors", 1, 30),
         log_real("svm:C", 1e-5, 1e5),
         log_real("svm:gamma", 1e-5, 1e5),
@@ -47,7 +51,7 @@ def _space(n_features: int | None) -> CS.ConfigurationSpace:
     return space_of(learner, *hyperparameters, *conditions)
 
 
-def build_cash(config: Config, random_state: int) -> Any:
+def build_cash(config: Config, random_state: int) -> BaseEstimator:
     """Build the chosen learner; those that depend on the scale get standardised columns."""
     name = config["learner"]
     own = {key.split(":")[1]: value for key, value in config.items() if ":" in key}
@@ -78,14 +82,14 @@ class RidgeCovariance(BaseEstimator):  # type: ignore[misc]
     def __init__(self, r: float = 0.0) -> None:
         self.r = r
 
-    def fit(self, X: Any, y: Any = None) -> RidgeCovariance:
+    def fit(self, X: Array, y: AnyArray | None = None) -> RidgeCovariance:
         """Estimate it."""
         S = np.atleast_2d(np.cov(X, rowvar=False, bias=True))
         self.covariance_ = (1 - self.r) * S + self.r * np.eye(X.shape[1])
         return self
 
 
-def _qda(c: float) -> Any:
+def _qda(c: float) -> QuadraticDiscriminantAnalysis:
     """Return QDA whose covariances are proportional to S + c I.
 
     scikit-learn refuses a `reg_param` above 1, so the paper's c becomes `r = c / (1 + c)`, which gives
@@ -98,4 +102,11 @@ def _qda(c: float) -> Any:
     return QuadraticDiscriminantAnalysis(reg_param=r)
 
 
-RECIPES = [Recipe("sklearn-cash", _space, build_cash, "classification", "T5 C", "Nine learners and their tuning.")]
+CASH = LearnerSpace(
+    name="sklearn-cash",
+    define=_space,
+    build=build_cash,
+    task="classification",
+    paper="Lévesque 2018, Table 5.1",
+    summary="Nine learners and their tuning.",
+)

@@ -1,43 +1,44 @@
-"""`ensembles` (P Tables 1-4): seven kinds of ensembles over nine base classifiers, WEKA's made scikit-learn's.
+"""`ensembles` (Xavier-Júnior et al. 2020, Tables 1-4): seven kinds of ensembles over nine base classifiers.
 
 Level 1 chooses the ensemble, level 2 tunes it, level 3 chooses its base classifiers, level 4 tunes those, level 5 the
-SVM's kernels. Levels 4 and 5 are shared by all ensembles. Reals have the `components` of P's tables, which PBIL chooses
-from; for other optimizers they are reals. docs/pbil.md has a table of what each hyperparameter became;
-seeds, which P searches too, are left to the study: a lucky seed does not generalise.
+SVM's kernels. Levels 4 and 5 are shared by all ensembles. Reals have the `components` of the paper's tables, which PBIL
+chooses from; for other optimizers they are reals. The paper uses WEKA: docs/methods/pbil.md has a table of what each
+hyperparameter became. Seeds, which the paper searches too, are left to the study: a lucky seed does not generalise.
 """
 
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 import ConfigSpace as CS
+from sklearn.base import BaseEstimator
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier, StackingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from comitia.learners.recipe import Recipe, choice, integer, log_real, real, space_of, standardised
+from comitia.learners.learner_space import LearnerSpace, choice, integer, log_real, real, space_of, standardised
 from comitia.learners.weka.cells import BayesNet, DecisionTable, KernelBayes
 from comitia.learners.weka.instances import KStar, Neighbours, Weights
-from comitia.learners.weka.machines import Perceptron, SupportVectors, Tree
+from comitia.learners.weka.machines import Kernel, Perceptron, SupportVectors, Tree
 from comitia.learners.weka.meta import RULES, Boosted, Vote
 from comitia.learners.weka.svm_kernels import NormalisedPolynomial, PearsonVII, Polynomial
 from comitia.space import Config
+from comitia.space.hyperparameters import Definition
 
 ENSEMBLES = ["random-committee", "adaboost", "bagging", "random-forest", "stacking", "voting", "none"]
 BASES = ["net", "nb", "mlp", "smo", "ibk", "kst", "j48", "dt", "rt"]
-"""P's names: Bayesian network, naive Bayes, perceptron, SVM, neighbours, K*, C4.5, decision table, random tree."""
+"""Bayesian network, naive Bayes, perceptron, SVM, neighbours, K*, C4.5, decision table, random tree."""
 RANDOM = {"mlp", "rt"}
 """Base classifiers whose copies differ; copies of the others are one model that counts several times."""
 KERNELS = ["default", "normalised-poly", "poly", "puk", "rbf"]
 MOST_MEMBERS = 10
-"""Base classifiers that stacking or voting may have (P: NBC)."""
+"""Base classifiers that stacking or voting may have (NBC in the paper)."""
 
 
-def _level_2() -> dict[str, list[Any]]:
-    """P Table 1, by ensemble; the first part of a name is P's abbreviation."""
+def _level_2() -> dict[str, list[Definition]]:
+    """Table 1, by ensemble; the first part of a name is the paper's abbreviation."""
     return {
         "random-committee": [integer("rc:iterations", 2, 64)],
         "adaboost": [
@@ -57,10 +58,12 @@ def _level_2() -> dict[str, list[Any]]:
     }
 
 
-def _level_3() -> dict[str, list[Any]]:
-    """P Table 2, by ensemble. Stacking and voting draw as often as they have members, all from one vector."""
+def _level_3() -> dict[str, list[Definition]]:
+    """Table 2, by ensemble. Stacking and voting draw once per member, all from one vector of probabilities."""
     single = {"random-committee": "rc", "adaboost": "ad", "bagging": "ba", "none": "ne"}
-    found = {ensemble: [choice(f"{short}:base", BASES)] for ensemble, short in single.items()}
+    found: dict[str, list[Definition]] = {
+        ensemble: [choice(f"{short}:base", BASES)] for ensemble, short in single.items()
+    }
     found["random-forest"] = []  # always of trees
     for ensemble, short in (("stacking", "st"), ("voting", "vt")):
         found[ensemble] = [
@@ -70,8 +73,8 @@ def _level_3() -> dict[str, list[Any]]:
     return found
 
 
-def _level_4() -> dict[str, list[Any]]:
-    """P Table 3, by base classifier."""
+def _level_4() -> dict[str, list[Definition]]:
+    """Table 3, by base classifier."""
     return {
         "net": [choice("net:structure", ["naive", "tree"])],
         "nb": [choice("nb:density", ["gaussian", "kernel", "cells"])],
@@ -105,9 +108,9 @@ def _level_4() -> dict[str, list[Any]]:
     }
 
 
-def _level_5(kernel: str) -> list[Any]:
-    """P Table 4, by kernel: C, scaling and logistic outputs have vectors of their own for each."""
-    own: dict[str, list[Any]] = {
+def _level_5(kernel: str) -> list[Definition]:
+    """Table 4, by kernel: C, scaling and logistic outputs are tuned for each kernel separately."""
+    own: dict[str, list[Definition]] = {
         "default": [],
         "normalised-poly": [
             real("npoly:exponent", 0.2, 5.0, components=49),
@@ -139,13 +142,13 @@ def _definition() -> CS.ConfigurationSpace:
     """Define the space once: ConfigSpace takes two seconds to sort so many conditions."""
     ensemble = choice("ensemble", ENSEMBLES)
     level_2, level_3, level_4 = _level_2(), _level_3(), _level_4()
-    hyperparameters: list[Any] = [ensemble]
-    conditions: list[Any] = []
+    hyperparameters: list[Definition] = [ensemble]
+    conditions: list[CS.conditions.ConditionLike] = []
     for name in ENSEMBLES:
         bases = level_3[name]
         hyperparameters += [*level_2[name], *bases]
         conditions += [CS.EqualsCondition(h, ensemble, name) for h in [*level_2[name], *bases[:1]]]
-        # member k + 1 of so many
+        # base k + 1 exists if there are more than k members
         conditions += [CS.GreaterThanCondition(h, level_2[name][-1], k) for k, h in enumerate(bases[1:], start=1)]
     choices = [h for bases in level_3.values() for h in bases]
     for base, own in level_4.items():
@@ -165,7 +168,7 @@ def _definition() -> CS.ConfigurationSpace:
 # ---- building -----------------------------------------------------------------------------------------------------
 
 
-def build_ensemble(config: Config, random_state: int) -> Any:
+def build_ensemble(config: Config, random_state: int) -> BaseEstimator:
     """Build the ensemble, or the single classifier, that a configuration describes."""
     match config["ensemble"]:
         case "random-committee":
@@ -194,7 +197,7 @@ def build_ensemble(config: Config, random_state: int) -> Any:
                 random_state=random_state,
             )
         case "stacking":
-            # copies would be equal columns for the last level, which can say no more with them: only votes count them
+            # copies would be equal columns for the last level and tell it nothing new: only votes count them
             members, _ = _members("st", config, random_state)
             outputs = standardised(LogisticRegression())
             return StackingClassifier(members, outputs, cv=config["st:folds"], stack_method="predict_proba")
@@ -205,17 +208,17 @@ def build_ensemble(config: Config, random_state: int) -> Any:
             return _base(config["ne:base"], config, random_state)
 
 
-def _committee(config: Config, random_state: int) -> Any:
-    """Build copies that differ in their seed alone; of a base without chance, one says the same as all."""
+def _committee(config: Config, random_state: int) -> BaseEstimator:
+    """Build copies that differ only in their seed; if nothing in the base is random, one copy says the same as all."""
     base = _base(config["rc:base"], config, random_state)
     if config["rc:base"] not in RANDOM:
         return base
     return BaggingClassifier(base, config["rc:iterations"], bootstrap=False, random_state=random_state)
 
 
-def _members(short: str, config: Config, random_state: int) -> tuple[list[tuple[str, Any]], list[int]]:
+def _members(short: str, config: Config, random_state: int) -> tuple[list[tuple[str, BaseEstimator]], list[int]]:
     """Return the members of stacking or voting and how often each counts."""
-    members: list[tuple[str, Any]] = []
+    members: list[tuple[str, BaseEstimator]] = []
     copies: list[int] = []
     at: dict[str, int] = {}
     for k in range(1, config[f"{short}:members"] + 1):
@@ -229,7 +232,7 @@ def _members(short: str, config: Config, random_state: int) -> tuple[list[tuple[
     return members, copies
 
 
-def _base(name: str, config: Config, random_state: int) -> Any:
+def _base(name: str, config: Config, random_state: int) -> BaseEstimator:
     """Build a base classifier; distances and perceptrons get scaled columns, as in WEKA."""
     own = {key.split(":")[1]: value for key, value in config.items() if key.startswith(f"{name}:")}
     match name:
@@ -260,10 +263,10 @@ def _base(name: str, config: Config, random_state: int) -> Any:
             )
 
 
-def _support_vectors(kernel: str, config: Config, random_state: int) -> Any:
+def _support_vectors(kernel: str, config: Config, random_state: int) -> SupportVectors | Pipeline:
     prefix = f"{_short(kernel)}:"
     own = {key.removeprefix(prefix): value for key, value in config.items() if key.startswith(prefix)}
-    made: Any = "rbf"
+    made: Kernel = "rbf"
     match kernel:
         case "default":
             made = Polynomial()
@@ -279,13 +282,11 @@ def _support_vectors(kernel: str, config: Config, random_state: int) -> Any:
     return make_pipeline(MinMaxScaler() if own["scaling"] == "normalise" else StandardScaler(), machine)
 
 
-RECIPES = [
-    Recipe(
-        "ensembles",
-        _space,
-        build_ensemble,
-        "classification",
-        "P",
-        "Seven kinds of ensembles over nine base classifiers.",
-    )
-]
+SEVEN_KINDS = LearnerSpace(
+    name="ensembles",
+    define=_space,
+    build=build_ensemble,
+    task="classification",
+    paper="Xavier-Júnior et al. 2020, Tables 1-4",
+    summary="Seven kinds of ensembles over nine base classifiers.",
+)

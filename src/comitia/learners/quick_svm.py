@@ -2,7 +2,7 @@
 
 On 80 rows libsvm takes 0.2 ms; scikit-learn's pipeline around it checks its input for another millisecond and more, in
 every trial. The arithmetic here is the pipeline's own, bit for bit, and so are the answers. libsvm is reached by a
-private entry of scikit-learn, which is tried first (`is_as_ever`); what is out of the ordinary is left to the pipeline.
+private entry of scikit-learn, which is tried first (`matches_public_svc`); unusual cases are left to the pipeline.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ import math
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import Any
+from types import ModuleType
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.svm import SVC
 
 from comitia.arrays import Array
@@ -21,14 +22,14 @@ from comitia.evaluation.fitting import Build, Quick
 from comitia.space import Config
 
 try:
-    libsvm: Any = import_module("sklearn.svm._libsvm")
+    libsvm = import_module("sklearn.svm._libsvm")
 except ImportError:  # a scikit-learn that has it elsewhere
-    libsvm = None
+    libsvm = ModuleType("missing")
 
 CACHE_MEGABYTES = 200.0
-"""`SVC`'s own."""
+"""The default of `SVC`."""
 NEARLY_CONSTANT = 1e-12
-"""Variances below this part of the squared mean may be rounding errors, which `StandardScaler` treats by itself."""
+"""Variances below this part of the squared mean may be rounding errors, which `StandardScaler` has rules for."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class QuickBuild:
     build: Build
     quick: Quick
 
-    def __call__(self, config: Config, random_state: int) -> Any:
+    def __call__(self, config: Config, random_state: int) -> BaseEstimator:
         """Return the unfitted estimator, which is what users get."""
         return self.build(config, random_state)
 
@@ -74,7 +75,7 @@ def radial_answer(X: Array, codes: Array, X_new: Array, C: float, gamma: float) 
     codes : array of shape (n,), float64
     X_new : array of shape (m, d), float64 in C order, finite
     """
-    if not is_as_ever() or (codes[0] == codes[-1] and (codes == codes[0]).all()):
+    if not matches_public_svc() or (codes[0] == codes[-1] and (codes == codes[0]).all()):
         return None
     libsvm.set_verbosity_wrap(0)
     model = libsvm.fit(X, codes, kernel="rbf", C=C, gamma=gamma, cache_size=CACHE_MEGABYTES)
@@ -88,7 +89,7 @@ def radial_answer(X: Array, codes: Array, X_new: Array, C: float, gamma: float) 
 
 
 @cache
-def is_as_ever() -> bool:
+def matches_public_svc() -> bool:
     """Tell whether the private entry is there and answers as the public `SVC` does; tried once, on a small table."""
     rng = np.random.default_rng(0)
     X, X_new = rng.normal(size=(60, 2)), rng.normal(size=(200, 2))

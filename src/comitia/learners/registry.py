@@ -1,25 +1,42 @@
-"""The ready-made spaces by name."""
+"""The ready-made spaces by name: a new one is a `LearnerSpace` in a file of its own, and one line here."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from dataclasses import replace
+from typing import TypeAlias
 
 from ConfigSpace import ConfigurationSpace
 
 from comitia.errors import UnknownName
-from comitia.learners.cash import RECIPES as CASH
-from comitia.learners.default import RECIPES as DEFAULT
-from comitia.learners.ensembles import RECIPES as ENSEMBLES
-from comitia.learners.neural import RECIPES as NEURAL
-from comitia.learners.recipe import LearnerSpace, Recipe
-from comitia.learners.svm import RECIPES as SVM
-from comitia.learners.trees import RECIPES as TREES
+from comitia.learners import cash, ensembles, neural, svm, trees
+from comitia.learners.default import search_space
+from comitia.learners.learner_space import LearnerSpace
 from comitia.space import Space
+from comitia.space.config import Value
 
-SpaceLike: TypeAlias = Space | ConfigurationSpace | Mapping[str, Any] | str
+SpaceLike: TypeAlias = Space | ConfigurationSpace | Mapping[str, Value] | str
 """What a user may give for a space: a string is the name of a ready-made one."""
-SPACES: dict[str, Recipe] = {recipe.name: recipe for recipe in [*SVM, *TREES, *NEURAL, *CASH, *ENSEMBLES, *DEFAULT]}
+SPACES: dict[str, LearnerSpace] = {
+    ready.name: ready
+    for ready in (
+        svm.RBF,
+        svm.KERNELS,
+        svm.NARROW,
+        svm.REGRESSION,
+        svm.ARD,
+        trees.RANDOM_FOREST,
+        trees.FOREST,
+        trees.FOREST_REGRESSION,
+        trees.BOOSTING,
+        trees.BOOSTING_REGRESSION,
+        neural.MLP,
+        cash.CASH,
+        ensembles.SEVEN_KINDS,
+        search_space.CLASSIFICATION,
+        search_space.REGRESSION,
+    )
+}
 
 
 def get_space(name: str, *, n_features: int | None = None) -> LearnerSpace:
@@ -41,7 +58,9 @@ def get_space(name: str, *, n_features: int | None = None) -> LearnerSpace:
     """
     if not isinstance(name, str) or name.lower() not in SPACES:
         raise UnknownName("space", name, SPACES)
-    return SPACES[name.lower()].make(n_features)
+    ready = replace(SPACES[name.lower()], n_features=n_features)
+    _ = ready.space  # a space that cannot be defined is refused here, not where it is first used
+    return ready
 
 
 def make_space(space: SpaceLike) -> Space:

@@ -1,19 +1,20 @@
-"""Support vector machines: `svm-rbf` (T §3.3), `svm-kernels` (T §4.4.1), `svm`, `svr` (L §6.1), `svm-ard` (U §3)."""
+"""Support vector machines: `svm-rbf`, `svm-kernels` (Lévesque 2018), `svm`, `svr` (Lacoste et al. 2014), `svm-ard`.
+
+The last is that of Glasmachers and Igel 2008.
+"""
 
 from __future__ import annotations
-
-from typing import Any
 
 import ConfigSpace as CS
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import SVC, SVR
 
-from comitia.arrays import Array
+from comitia.arrays import AnyArray, Array, Table
 from comitia.errors import ChoiceError
+from comitia.learners.learner_space import LearnerSpace, choice, integer, log_real, space_of, standardised
 from comitia.learners.quick_svm import QuickBuild, quick_ard, quick_rbf
-from comitia.learners.recipe import Recipe, choice, integer, log_real, space_of, standardised
 from comitia.space import Config
 
 MOST_STEPS = 200_000
@@ -21,17 +22,17 @@ MOST_STEPS = 200_000
 
 
 def _rbf_space(n_features: int | None) -> CS.ConfigurationSpace:
-    """T §3.3: C and the kernel width tau in [1e-5, 1e5], log. tau is scikit-learn's gamma (T eq. 2.18)."""
+    """Lévesque 2018, §3.3: C and the kernel width tau in [1e-5, 1e5], log. tau is scikit-learn's gamma (eq. 2.18)."""
     return space_of(log_real("C", 1e-5, 1e5), log_real("gamma", 1e-5, 1e5))
 
 
-def build_rbf(config: Config, random_state: int) -> Any:
+def build_rbf(config: Config, random_state: int) -> Pipeline:
     """Build an SVM with the radial kernel on standardised columns."""
     return standardised(SVC(C=config["C"], gamma=config["gamma"], random_state=random_state))
 
 
 def _kernels_space(n_features: int | None) -> CS.ConfigurationSpace:
-    """T §4.4.1: the kernel is a choice; C for all; tau (gamma) for RBF and sigmoid; degree; intercept c (coef0)."""
+    """Lévesque 2018, §4.4.1: a choice of kernels; C for all; tau (gamma) for RBF and sigmoid; degree; c (coef0)."""
     kernel = choice("kernel", ["linear", "rbf", "poly", "sigmoid"])
     gamma, degree, coef0 = (
         log_real("gamma", 1e-5, 1e5),
@@ -50,72 +51,104 @@ def _kernels_space(n_features: int | None) -> CS.ConfigurationSpace:
     )
 
 
-def build_kernels(config: Config, random_state: int) -> Any:
-    """Build an SVM; the polynomial kernel, for which T names no width, has scikit-learn's default `gamma="scale"`."""
+def build_kernels(config: Config, random_state: int) -> Pipeline:
+    """Build an SVM; the polynomial kernel, for which the thesis names no width, has the default `gamma="scale"`."""
     return standardised(SVC(**config, max_iter=MOST_STEPS, random_state=random_state))
 
 
 def _svm_space(n_features: int | None) -> CS.ConfigurationSpace:
-    """L §6.1: C in [1e-2, 1e3], gamma in [1e-5, 1e3], log. L prints the kernel without its minus sign."""
+    """Lacoste et al. 2014, §6.1, where the kernel is printed without its minus sign."""
     return space_of(log_real("C", 1e-2, 1e3), log_real("gamma", 1e-5, 1e3))
 
 
 def _svr_space(n_features: int | None) -> CS.ConfigurationSpace:
-    """L §6.1: as `svm`, and the width of the tube, epsilon, in [1e-2, 1], log."""
+    """Lacoste et al. 2014, §6.1: as `svm`, and the width of the tube, epsilon, in [1e-2, 1], log."""
     return space_of(log_real("C", 1e-2, 1e3), log_real("gamma", 1e-5, 1e3), log_real("epsilon", 1e-2, 1.0))
 
 
-def build_svr(config: Config, random_state: int) -> Any:
+def build_svr(config: Config, random_state: int) -> Pipeline:
     """Build a support vector regressor with the radial kernel on standardised columns; nothing in it is random."""
     return standardised(SVR(**config))
 
 
 class ColumnWidths(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Multiply each column by the square root of its width: turns the radial kernel into U's ARD kernel.
+    """Multiply each column by the square root of its width: turns the radial kernel into an ARD kernel.
 
-    `exp(-sum_i gamma_i (x_i - x'_i)^2)` is the radial kernel of width 1 on `sqrt(gamma_i) x_i` (U §3).
+    `exp(-sum_i gamma_i (x_i - x'_i)^2)` (Glasmachers and Igel 2008, §3) is the radial kernel of width 1 on
+    `sqrt(gamma_i) x_i`.
     """
 
     def __init__(self, widths: tuple[float, ...]) -> None:
         self.widths = widths
 
-    def fit(self, X: Any, y: Any = None) -> ColumnWidths:
+    def fit(self, X: Table, y: AnyArray | None = None) -> ColumnWidths:
         """Check the number of columns."""
         if X.shape[1] != len(self.widths):
             raise ChoiceError(
-                f"ColumnWidths must have one width a column. Got {len(self.widths)} for {X.shape[1]} columns. "
+                f"ColumnWidths must have one width per column. Got {len(self.widths)} for {X.shape[1]} columns. "
                 f"Define the space with n_features={X.shape[1]}."
             )
         self.n_features_in_ = X.shape[1]
         return self
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Table) -> Array:
         """Scale the columns."""
         return np.asarray(X, dtype=np.float64) * np.sqrt(self.widths)
 
 
 def _ard_space(n_features: int | None) -> CS.ConfigurationSpace:
-    """U §3, §5.1: C and one gamma a column. U searches ln C, ln gamma without bounds: these are too wide to matter."""
+    """Glasmachers and Igel 2008, §3 and §5.1: C and one gamma per column; unbounded there, too wide to matter here."""
     if n_features is None:
         raise ChoiceError(
-            "The space 'svm-ard' has one width a column, so n_features must be given. Got None. "
+            "The space 'svm-ard' has one width per column, so n_features must be given. Got None. "
             "Use get_space('svm-ard', n_features=X.shape[1])."
         )
     return space_of(log_real("C", 1e-8, 1e8), *(log_real(f"gamma_{i}", 1e-8, 1e8) for i in range(n_features)))
 
 
-def build_ard(config: Config, random_state: int) -> Any:
-    """Build an SVM with U's ARD kernel; not standardised, because each column's width is searched for."""
+def build_ard(config: Config, random_state: int) -> Pipeline:
+    """Build an SVM with an ARD kernel; not standardised, because each column's width is searched for."""
     widths = tuple(config[f"gamma_{i}"] for i in range(len(config) - 1))
     return make_pipeline(ColumnWidths(widths), SVC(C=config["C"], gamma=1.0, random_state=random_state))
 
 
-RBF, ARD = QuickBuild(build_rbf, quick_rbf), QuickBuild(build_ard, quick_ard)
-
-RECIPES = [
-    Recipe("svm-rbf", _rbf_space, RBF, "classification", "T3", "SVM, radial kernel: C and gamma."),
-    Recipe("svm-kernels", _kernels_space, build_kernels, "classification", "T4", "SVM, four kernels."),
-    Recipe("svm", _svm_space, RBF, "classification", "L", "SVM, radial kernel, L's narrower ranges."),
-    Recipe("svr", _svr_space, build_svr, "regression", "L", "Support vector regression, radial kernel."),
-    Recipe("svm-ard", _ard_space, ARD, "classification", "U", "SVM with one kernel width a column."),
-]
+RBF = LearnerSpace(
+    name="svm-rbf",
+    define=_rbf_space,
+    build=QuickBuild(build_rbf, quick_rbf),
+    task="classification",
+    paper="Lévesque 2018, §3.3",
+    summary="SVM, radial kernel: C and gamma.",
+)
+KERNELS = LearnerSpace(
+    name="svm-kernels",
+    define=_kernels_space,
+    build=build_kernels,
+    task="classification",
+    paper="Lévesque 2018, §4.4.1",
+    summary="SVM, four kernels.",
+)
+NARROW = LearnerSpace(
+    name="svm",
+    define=_svm_space,
+    build=RBF.build,
+    task="classification",
+    paper="Lacoste et al. 2014, §6.1",
+    summary="SVM, radial kernel, narrower ranges.",
+)
+REGRESSION = LearnerSpace(
+    name="svr",
+    define=_svr_space,
+    build=build_svr,
+    task="regression",
+    paper="Lacoste et al. 2014, §6.1",
+    summary="Support vector regression, radial kernel.",
+)
+ARD = LearnerSpace(
+    name="svm-ard",
+    define=_ard_space,
+    build=QuickBuild(build_ard, quick_ard),
+    task="classification",
+    paper="Glasmachers and Igel 2008, §3",
+    summary="SVM with one kernel width per column.",
+)

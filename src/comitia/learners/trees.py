@@ -1,8 +1,9 @@
-"""Forests and boosting: `random-forest` (T Table 2.1), `forest`, `boosting` and their regressors (L §6.1)."""
+"""Forests and boosting: `random-forest` (Lévesque 2018, Table 2.1), `forest`, `boosting` and their regressors.
+
+All but the first are those of Lacoste et al. 2014, §6.1.
+"""
 
 from __future__ import annotations
-
-from typing import Any
 
 import ConfigSpace as CS
 from sklearn.ensemble import (
@@ -14,12 +15,14 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 
-from comitia.learners.recipe import Recipe, choice, integer, log_real, real, space_of
+from comitia.learners.learner_space import LearnerSpace, choice, integer, log_real, real, space_of
 from comitia.space import Config
+
+LACOSTE = "Lacoste et al. 2014, §6.1"
 
 
 def _random_forest_space(n_features: int | None) -> CS.ConfigurationSpace:
-    """T Table 2.1. The "stopping criterion" {gini, entropy} is scikit-learn's split `criterion`."""
+    """Lévesque 2018, Table 2.1. Its "stopping criterion" {gini, entropy} is scikit-learn's split `criterion`."""
     return space_of(
         integer("n_estimators", 2, 50),
         choice("criterion", ["gini", "entropy"]),
@@ -29,52 +32,52 @@ def _random_forest_space(n_features: int | None) -> CS.ConfigurationSpace:
     )
 
 
-def build_random_forest(config: Config, random_state: int) -> Any:
+def build_random_forest(config: Config, random_state: int) -> RandomForestClassifier:
     """Build a random forest."""
     return RandomForestClassifier(**config, random_state=random_state)
 
 
 def _forest_space(n_features: int | None) -> CS.ConfigurationSpace:
-    """L §6.1: Breiman's trees or extremely randomised ones, bootstrap or not, features a split in [1e-4, 1], linear."""
+    """Breiman's trees or extremely randomised ones, bootstrap or not, features per split in [1e-4, 1], linear."""
     return space_of(
         choice("kind", ["breiman", "extra"]), choice("bootstrap", [True, False]), real("max_features", 1e-4, 1.0)
     )
 
 
-def build_forest(config: Config, random_state: int) -> Any:
-    """Build L's forest of 100 trees; a ratio of features below one feature means one, as in scikit-learn."""
+def build_forest(config: Config, random_state: int) -> RandomForestClassifier | ExtraTreesClassifier:
+    """Build a forest of 100 trees; a ratio of features below one feature means one, as in scikit-learn."""
     learner = RandomForestClassifier if config["kind"] == "breiman" else ExtraTreesClassifier
     return learner(100, bootstrap=config["bootstrap"], max_features=config["max_features"], random_state=random_state)
 
 
-def build_forest_regression(config: Config, random_state: int) -> Any:
+def build_forest_regression(config: Config, random_state: int) -> RandomForestRegressor | ExtraTreesRegressor:
     """Build the same for numbers."""
     learner = RandomForestRegressor if config["kind"] == "breiman" else ExtraTreesRegressor
     return learner(100, bootstrap=config["bootstrap"], max_features=config["max_features"], random_state=random_state)
 
 
 def _boosting_space(n_features: int | None) -> CS.ConfigurationSpace:
-    """L §6.1: 100 trees; depth 1 to 15; learning rate [1e-2, 1], log; features a split [1e-3, 1], linear."""
+    """Depth 1 to 15; learning rate [1e-2, 1], log; features per split [1e-3, 1], linear."""
     return space_of(integer("max_depth", 1, 15), log_real("learning_rate", 1e-2, 1.0), real("max_features", 1e-3, 1.0))
 
 
-def build_boosting(config: Config, random_state: int) -> Any:
-    """Build L's gradient boosted classifier."""
+def build_boosting(config: Config, random_state: int) -> GradientBoostingClassifier:
+    """Build a classifier of 100 boosted trees."""
     return GradientBoostingClassifier(n_estimators=100, **config, random_state=random_state)
 
 
 def _boosting_regression_space(n_features: int | None) -> CS.ConfigurationSpace:
-    """L §6.1: as `boosting`, all features at each split, and a mixture of squared and absolute loss.
+    """As `boosting`, with all features at each split and a mixture of squared and absolute loss.
 
     scikit-learn has no such mixture. The nearest is Huber's loss, which is squared for small residuals and absolute for
     large ones; `squared_share` is the quantile of residuals below which it is squared (its `alpha`), so that 0 is the
-    absolute loss and 1 the squared one, as in L.
+    absolute loss and 1 the squared one, as in the paper.
     """
     return space_of(integer("max_depth", 1, 15), log_real("learning_rate", 1e-2, 1.0), real("squared_share", 0.0, 1.0))
 
 
-def build_boosting_regression(config: Config, random_state: int) -> Any:
-    """Build L's gradient boosted regressor; the ends of the mixture are the pure losses."""
+def build_boosting_regression(config: Config, random_state: int) -> GradientBoostingRegressor:
+    """Build a regressor of 100 boosted trees; the ends of the mixture are the pure losses."""
     share = config["squared_share"]
     loss = "absolute_error" if share == 0 else "squared_error" if share == 1 else "huber"
     return GradientBoostingRegressor(
@@ -87,17 +90,43 @@ def build_boosting_regression(config: Config, random_state: int) -> Any:
     )
 
 
-RECIPES = [
-    Recipe("random-forest", _random_forest_space, build_random_forest, "classification", "T2", "A random forest."),
-    Recipe("forest", _forest_space, build_forest, "classification", "L", "100 trees of two kinds."),
-    Recipe("forest-regression", _forest_space, build_forest_regression, "regression", "L", "The same for numbers."),
-    Recipe("boosting", _boosting_space, build_boosting, "classification", "L", "Gradient boosting."),
-    Recipe(
-        "boosting-regression",
-        _boosting_regression_space,
-        build_boosting_regression,
-        "regression",
-        "L",
-        "Gradient boosting with a loss between squared and absolute.",
-    ),
-]
+RANDOM_FOREST = LearnerSpace(
+    name="random-forest",
+    define=_random_forest_space,
+    build=build_random_forest,
+    task="classification",
+    paper="Lévesque 2018, Table 2.1",
+    summary="A random forest.",
+)
+FOREST = LearnerSpace(
+    name="forest",
+    define=_forest_space,
+    build=build_forest,
+    task="classification",
+    paper=LACOSTE,
+    summary="100 trees of two kinds.",
+)
+FOREST_REGRESSION = LearnerSpace(
+    name="forest-regression",
+    define=_forest_space,
+    build=build_forest_regression,
+    task="regression",
+    paper=LACOSTE,
+    summary="The same for numbers.",
+)
+BOOSTING = LearnerSpace(
+    name="boosting",
+    define=_boosting_space,
+    build=build_boosting,
+    task="classification",
+    paper=LACOSTE,
+    summary="Gradient boosting.",
+)
+BOOSTING_REGRESSION = LearnerSpace(
+    name="boosting-regression",
+    define=_boosting_regression_space,
+    build=build_boosting_regression,
+    task="regression",
+    paper=LACOSTE,
+    summary="Gradient boosting with a loss between squared and absolute.",
+)

@@ -31,7 +31,7 @@ BRANCH_AWARE_BAYES = partial(
     ),
     maximiser=Perturbations(),
 )
-"""Each choice measured on `benchmarks/studies/synthetic.py`; docs/bayesian-optimisation.md has the numbers."""
+"""Each choice measured on `benchmarks/studies/synthetic.py`; docs/lab/searches.md has the numbers."""
 
 AT_MOST_EIGHT = Greedy(most_members=8)
 TEMPERED_COMMITTEE = GreedyCommittee(AT_MOST_EIGHT, loss=TEMPERED_BRIER)

@@ -26,7 +26,7 @@ class Grid:
         Values for each real, and for each integer that has more; choices keep all of theirs.
     """
 
-    needs = Needs()
+    needs = Needs(own_points=True)
 
     def __init__(self, space: Space, levels: int = 10) -> None:
         check_int("Grid", "levels", levels)

@@ -15,9 +15,9 @@ from sklearn.base import BaseEstimator
 from comitia.arrays import Array, Indices
 from comitia.committees.bootstraps import Bootstraps
 from comitia.committees.combine import Answers, combined, kept_answers
-from comitia.committees.greedy import Greedy, of_least
+from comitia.committees.greedy import Greedy, argmin_with_ties
 from comitia.committees.losses import AverageLoss, CommitteeLoss
-from comitia.committees.pool import by_row, form_for, nobody, pool_of, whole_predictions
+from comitia.committees.pool import by_row, loss_for, no_members, pool_of, whole_predictions
 from comitia.committees.slots import SlotRules, committee_of
 from comitia.errors import check_int
 from comitia.evaluation.scoring import Loss, Scorer
@@ -28,7 +28,7 @@ from comitia.selections.single import Argmin
 
 
 class GreedyCommittee:
-    """A committee chosen greedily from all trials (T §4.1).
+    """A committee chosen greedily from all trials (Lévesque 2018, §4.1).
 
     Parameters
     ----------
@@ -52,19 +52,19 @@ class GreedyCommittee:
         self.needs = Needs(rows=True, probabilities=wants_probabilities or isinstance(loss, AverageLoss))
 
     def members(self, history: History, optimizer: Optimizer, seeds: Seeds) -> Sequence[Member]:
-        form = form_for(history, self._loss)
-        pool = None if form is None else pool_of(history, form)
-        if form is None or pool is None or not len(pool):
+        loss = loss_for(history, self._loss)
+        pool = None if loss is None else pool_of(history, loss)
+        if loss is None or pool is None or not len(pool):
             return Argmin().members(history, optimizer, seeds)
         order = np.argsort(pool.numbers)  # the earlier of equals is the earlier trial
         answers = pool.answers if (np.diff(order) > 0).all() else pool.answers[order]
         rng = seeds("greedy", len(history))
-        counts = self._greedy(nobody(pool, form), answers, rng, pool.seconds[order])
+        counts = self._greedy(no_members(pool, loss), answers, rng, pool.seconds[order])
         return weighted(history, pool.numbers[order], counts, pool.temperatures[order])
 
 
 class SlotCommittee:
-    """The committee that ensemble optimisation ends with (T Alg. 4.1)."""
+    """The committee that ensemble optimisation ends with (Lévesque 2018, Alg. 4.1)."""
 
     needs = Needs(rows=True)
 
@@ -79,7 +79,7 @@ class SlotCommittee:
 
 
 class AgnosticBayes:
-    """The best model of each bootstrap of the validation rows; duplicates become weights (L Alg. 2).
+    """The best model of each bootstrap of the validation rows; duplicates become weights (Lacoste et al. 2014, Alg. 2).
 
     Parameters
     ----------
@@ -102,7 +102,9 @@ class AgnosticBayes:
             return Argmin().members(history, optimizer, seeds)
         order = np.argsort(pool.numbers)
         risks = self._bootstraps.risks(pool, list(range(self._bootstraps.count(history))), seeds)[order]
-        best = [of_least(column, least=0.0)[0] for column in risks.T]  # the earlier of equals; of whatever scale
+        best = [
+            argmin_with_ties(column, least=0.0)[0] for column in risks.T
+        ]  # the earlier of equals; of whatever scale
         counts = np.bincount(best, minlength=len(pool))
         if self._most_members is not None:
             counts[np.argsort(-counts, kind="stable")[self._most_members :]] = 0
@@ -119,9 +121,10 @@ def weighted(
     order = [i for i in np.argsort(-counts, kind="stable").tolist() if counts[i] > 0]
     total = int(counts.sum())
     trials = [history.trial(int(numbers[i])) for i in order]
-    warmth = np.ones(len(counts)) if temperatures is None else temperatures
+    if temperatures is None:
+        temperatures = np.ones(len(counts))
     return [
-        Member(trial.config, int(counts[i]) / total, trial.number, float(warmth[i]))
+        Member(trial.config, int(counts[i]) / total, trial.number, float(temperatures[i]))
         for i, trial in zip(order, trials, strict=True)
     ]
 
@@ -142,8 +145,7 @@ def validation_loss(
     weights = np.ones(len(rows)) if truth.weights is None else truth.weights[rows]
     if isinstance(loss, Scorer):
         parts = [folds == fold for fold in np.unique(folds)]
-        numbers = np.asarray(answers.values)
-        scores = [loss(_Known(numbers[part]), rows[part], truth.y[rows[part]], weights[part]) for part in parts]
+        scores = [loss(_Known(answers.values[part]), rows[part], truth.y[rows[part]], weights[part]) for part in parts]
         return -float(np.mean(scores))
     predicted = answers.probabilities if loss.needs_probabilities else answers.values
     losses = loss.rows(truth.y[rows], np.asarray(predicted))

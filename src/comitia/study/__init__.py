@@ -1,4 +1,4 @@
-"""A search that goes on: the record, the loop, the budget, and `Study`, which ties them together."""
+"""A search over time: the record, the loop, the budget, and `Study`, which ties them together."""
 
 from comitia.study.study import Study
 

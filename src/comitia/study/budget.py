@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 
-from comitia.errors import ChoiceError
+from comitia.errors import ChoiceError, check_int
 
 DEFAULT_SECONDS = 60.0
 
@@ -16,8 +16,8 @@ DEFAULT_SECONDS = 60.0
 class Budget:
     """Limits of one run; with none given, 60 seconds.
 
-    Trials and evaluations count from the beginning of the study, so that an interrupted run that is started again
-    with the same arguments ends where it would have ended. Seconds count from the start of the run.
+    Trials and evaluations count from the beginning of the study, so that an interrupted run, started again with the
+    same arguments, ends where it would have ended. Seconds count from the start of the run.
     """
 
     time_limit: float | None = None
@@ -25,18 +25,16 @@ class Budget:
     n_evaluations: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("time_limit", "n_trials", "n_evaluations"):
-            value = getattr(self, name)
-            if value is None:
-                continue
-            is_time = name == "time_limit"
-            is_one = isinstance(value, Real if is_time else Integral) and not isinstance(value, bool)
-            if not is_one or not value > 0:
-                wants = "a number" if is_time else "an int"
-                raise ChoiceError(f"The {name!r} parameter must be {wants} > 0. Got {value!r} instead.")
-            object.__setattr__(self, name, float(value) if is_time else int(value))
-        if self.time_limit is None and self.n_trials is None and self.n_evaluations is None:
-            object.__setattr__(self, "time_limit", DEFAULT_SECONDS)
+        limit = self.time_limit
+        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, Real) or not limit > 0):
+            raise ChoiceError(f"The 'time_limit' parameter must be a number > 0. Got {limit!r} instead.")
+        for name, value in (("n_trials", self.n_trials), ("n_evaluations", self.n_evaluations)):
+            if value is not None:
+                check_int("run", name, value)
+                object.__setattr__(self, name, int(value))
+        if limit is None and self.n_trials is None and self.n_evaluations is None:
+            limit = DEFAULT_SECONDS
+        object.__setattr__(self, "time_limit", None if limit is None else float(limit))
 
     def start(self) -> Meter:
         """Begin to count."""

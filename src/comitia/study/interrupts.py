@@ -7,20 +7,19 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import Any
 
 
 class _Watch:
-    """What happens to a Ctrl-C: held back while somebody is inside, else passed on to the handler of before."""
+    """What happens to a Ctrl-C: held back inside a block of `held_back`, else passed on to the previous handler."""
 
     def __init__(self) -> None:
-        self.pass_on: Callable[[int, FrameType | None], Any] = signal.default_int_handler
+        self.pass_on: Callable[[int, FrameType | None], object] = signal.default_int_handler
         self.depth = 0
         self.came: list[tuple[int, FrameType | None]] = []
 
     @property
     def is_on(self) -> bool:
-        """Whether `handle` is the process's handler: asked of the process, which cannot be half-way between."""
+        """Whether `handle` is the process's handler: the process itself is asked, which cannot be half-way between."""
         return signal.getsignal(signal.SIGINT) == self.handle
 
     def handle(self, number: int, frame: FrameType | None) -> None:
@@ -32,7 +31,7 @@ class _Watch:
             self.pass_on(number, frame)
 
     def leave(self) -> None:
-        """Let what came take effect, if nobody is inside any more."""
+        """Let what came take effect at the end of the outermost block."""
         self.depth -= 1
         if not self.depth and self.came:
             self.handle(*self.came[0])
@@ -45,7 +44,7 @@ _WATCH = _Watch()
 def watched() -> Iterator[None]:
     """Exchange the handler once for all blocks of `held_back` inside, which then cost next to nothing.
 
-    A Ctrl-C in the middle of the exchange leaves our handler in place, which passes on to the one of before.
+    A Ctrl-C in the middle of the exchange leaves our handler in place, which passes on to the previous one.
     """
     before = signal.getsignal(signal.SIGINT)
     is_main = threading.current_thread() is threading.main_thread()
@@ -70,7 +69,8 @@ class held_back:  # noqa: N801 - used as `with held_back():`
         self._is_main = threading.current_thread() is threading.main_thread()
         if not self._is_main:
             return
-        if not _WATCH.is_on:
+        # inside another block our handler is in place, and asking the process takes 5 us
+        if not _WATCH.depth and not _WATCH.is_on:
             self._own = watched()
             self._own.__enter__()
         _WATCH.depth += 1

@@ -35,7 +35,7 @@ class Recorder(Protocol):
 
     @property
     def is_stopped(self) -> bool:
-        """Whether somebody asked for the end."""
+        """Whether the end was asked for, by a callback."""
 
     def propose(self, n: int) -> list[Trial]:
         """Return up to `n` waiting trials; none means that results must come first."""
@@ -101,11 +101,11 @@ class Run:
                 return None
             for trial in trials:  # those that do not begin are still waiting, and the first of the next run
                 if not self.fits(trial):
-                    return None if crew.tasks else "budget"  # those that run may take fewer fits than foretold
+                    return None if crew.tasks else "budget"  # those that run may need fewer fits than expected
                 if meter.seconds_left <= 0:
                     return "time"
                 crew.begin(trial)
-                history.begin(trial.number)  # last: what a Ctrl-C leaves behind must not be in nobody's hands
+                history.begin(trial.number)  # last: a Ctrl-C before it leaves the trial waiting
         return None
 
     def fits(self, trial: Trial) -> bool:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from comitia.history import Observation
 from comitia.study.budget import Meter
+from comitia.study.loop import Recorder
 
 
 class ProgressBar:
@@ -36,7 +36,7 @@ class ProgressBar:
     def __exit__(self, *exception: object) -> None:
         self._progress.stop()
 
-    def update(self, study: Any, observation: Observation) -> None:
+    def update(self, study: Recorder, observation: Observation) -> None:
         """Redraw after a trial."""
         history = study.history
         best = f"best {history.best.loss:.4g}" if history.best is not None else "none succeeded"
@@ -50,7 +50,7 @@ class ProgressBar:
         )
 
     def _spent(self, n_trials: int, n_evaluations: int) -> float:
-        """Return the share of the budget that is spent: that of whichever limit is nearest."""
+        """Return the share of the budget that is spent, by the limit that is nearest."""
         budget = self._meter.budget
         shares = [
             n_trials / budget.n_trials if budget.n_trials else 0.0,

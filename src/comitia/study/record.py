@@ -10,7 +10,7 @@ import json
 import logging
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 
@@ -21,6 +21,7 @@ from comitia.seams import Store
 from comitia.seeds import fresh_seed
 from comitia.space import Space
 from comitia.study.interrupts import held_back
+from comitia.study.store import MemoryStore
 
 log = logging.getLogger("comitia")
 Result = tuple[Observation, Predictions | None]
@@ -100,6 +101,20 @@ class StudyRecord:
         if header.versions != versions():
             log.warning("the study was begun with other versions: %s", header.versions)
 
+    def compare_evaluator(self, fingerprint: Callable[[], str]) -> None:
+        """Write how trials are judged if nothing says so yet, else compare; a study in memory has no other."""
+        if isinstance(self.store, MemoryStore):
+            return
+        here = fingerprint().encode()
+        there = self.store.get("evaluator")
+        if there is None:
+            self.store.put("evaluator", here)
+        elif there != here:
+            raise StoreMismatch(
+                "A study must be resumed with the table, splits and loss that it was begun with, else its trials "
+                "cannot be compared. Got others. Use the same, or another storage."
+            )
+
     def _mismatch(self, what: str, there: str, here: str) -> StoreMismatch:
         self.store.close()
         return StoreMismatch(
@@ -138,6 +153,11 @@ class StudyRecord:
         """Take a result that the next `write` writes."""
         self._outbox.append((observation, predictions))
         self._seconds_at_risk += observation.seconds
+
+    def keep_truth(self, truth: Truth) -> None:
+        """Write what the rows truly are, once."""
+        if self.store.get("truth") is None:
+            self.store.put("truth", truth.to_bytes())
 
     @property
     def may_wait(self) -> bool:

@@ -11,11 +11,10 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, suppress
-from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,6 +28,7 @@ from comitia.seeds import Seeds
 from comitia.selections.single import nothing_found
 from comitia.space import Config, Space
 from comitia.study.budget import Budget
+from comitia.study.entries import make_observation, make_trials
 from comitia.study.interrupts import held_back, watched
 from comitia.study.loop import Evaluate, Run
 from comitia.study.record import Result, StudyRecord
@@ -154,7 +154,7 @@ class Study:
         return trials
 
     def propose(self, n: int) -> list[Trial]:
-        """Return what `ask` would return; the trials wait until somebody begins them."""
+        """Return what `ask` would return, without beginning it: the trials are still waiting."""
         trials = list(islice(self.history.waiting, n))
         if len(trials) < n:
             trials += self._suggest(n - len(trials))
@@ -178,42 +178,12 @@ class Study:
 
     def _append(self, asks: Sequence[Ask], configs: Sequence[Config]) -> list[Trial]:
         """Give asks their numbers and record them: one record, all or nothing."""
-        first = len(self.history)
-        batch = self.history.trial(first - 1).batch + 1 if first else 0
-        trials = [
-            self._numbered(ask, config, number=number, batch=batch)
-            for number, (ask, config) in enumerate(zip(asks, configs, strict=True), first)
-        ]
+        trials = make_trials(self.history, asks, configs)
         with held_back():
             self._record.write(trials)
             for trial in trials:
                 self.history.append(trial)
         return trials
-
-    def _numbered(self, ask: Ask, config: Config, *, number: int, batch: int) -> Trial:
-        root, first_repeat = number, 0
-        if ask.continues is not None:
-            observation = self.history.observation(ask.continues)
-            if observation is None or not observation.is_ok:
-                raise ChoiceError(
-                    f"A trial must continue one that succeeded. Got an ask that continues trial {ask.continues}, which "
-                    f"{'is pending' if observation is None else 'failed'}."
-                )
-            parent = observation.trial
-            root = parent.root
-            # further folds belong to the parent's own resamplings, further repeats come after them
-            first_repeat = parent.first_repeat + (parent.repeats if ask.folds is None else 0)
-        return Trial(
-            number=number,
-            batch=batch,
-            x=tuple(np.asarray(ask.x, dtype=np.float64).tolist()),
-            config=config,
-            repeats=ask.repeats,
-            folds=ask.folds,
-            continues=ask.continues,
-            root=root,
-            first_repeat=first_repeat,
-        )
 
     def tell(self, trial: Trial | int, loss: float | None = None, *, error: str | None = None) -> None:
         """Report the loss of a trial, or with `error` that it failed.
@@ -233,34 +203,11 @@ class Study:
         """Report many results in one transaction; a string is the text of a failure."""
         checked: dict[int, Result] = {}
         for trial, result in results:
-            observation = self._observation_of(trial, result)
+            observation = make_observation(self.history, trial, result)
             if observation.number in checked:
                 raise TellError(f"A trial must be told once. Got trial {observation.number} twice.")
             checked[observation.number] = (observation, None)
         self.record(list(checked.values()))
-
-    def _observation_of(self, trial: Trial | int, result: float | str | None) -> Observation:
-        number = trial.number if isinstance(trial, Trial) else trial
-        if not isinstance(number, int | np.integer) or not 0 <= number < len(self.history):
-            raise TellError(
-                f"A result must be told for a trial that this study asked, 0 to {len(self.history) - 1}. "
-                f"Got {number!r} instead. Use the trials that ask() returns."
-            )
-        asked = self.history.trial(int(number))
-        if self.history.observation(asked.number) is not None:
-            raise TellError(f"A trial must be told once. Got a second result for trial {number}.")
-        if isinstance(trial, Trial) and trial != asked:
-            raise TellError(f"Trial {number} must be the one that this study asked. Got another study's trial.")
-        if isinstance(result, str):
-            return Observation.failed(asked, result)
-        if isinstance(result, np.ndarray) and result.ndim == 0:
-            result = result.item()
-        if not isinstance(result, float | int | np.number) or not math.isfinite(result):
-            raise TellError(
-                f"The loss of a trial must be a finite number. Got {result!r} for trial {number}. "
-                "If it failed, use tell(trial, error='what happened')."
-            )
-        return Observation(trial=asked, status="ok", losses=(float(result),))
 
     def record(self, results: Sequence[Result], *, may_wait: bool = False) -> None:
         """Take results into the history and the record.
@@ -269,28 +216,15 @@ class Study:
         """
         with held_back():
             for result, predictions in results:
-                observation = self._with_earlier(result)
+                parent = result.trial.continues
+                earlier = None if parent is None else self.history.observation(parent)
+                observation = result if earlier is None else result.continuing(earlier)
                 self.history.finish(observation)
                 self._record.add(observation, predictions)
             if not (may_wait and self._optimizer.needs.generations and self._record.may_wait):
                 self._record.write()
 
-    def _with_earlier(self, observation: Observation) -> Observation:
-        """Put the losses of the trial that this one continues before its own."""
-        parent = observation.trial.continues
-        if parent is None or not observation.is_ok:
-            return observation
-        earlier = self.history.observation(parent)
-        assert earlier is not None
-        metrics = {name: earlier.metrics.get(name, ()) + scores for name, scores in observation.metrics.items()}
-        return replace(
-            observation,
-            losses=earlier.losses + observation.losses,
-            metrics=metrics,
-            selection_losses=earlier.selection_losses + observation.selection_losses,
-        )
-
-    def enqueue(self, config: Mapping[str, Any]) -> Trial:
+    def enqueue(self, config: Mapping[str, object]) -> Trial:
         """Have a configuration asked before any other; it is recorded at once.
 
         Reals keep ten significant digits. For a configuration that was asked already its trial is returned, so that a
@@ -387,7 +321,7 @@ class Study:
                 raise
             finally:
                 try:
-                    # first: a second Ctrl-C while workers are stopped must not leave trials in nobody's hands
+                    # first: after a second Ctrl-C, while workers are stopped, the trials must wait again
                     with held_back():
                         self.history.give_back(trial.number for trial in crew.tasks)
                 finally:
@@ -411,16 +345,8 @@ class Study:
         if self.method.compares_rows:
             self._take_truth(evaluator)
         self.method.check_selection_split(judging.selection_split)
-        if judging.fingerprint is not None and not isinstance(self.store, MemoryStore):
-            here = judging.fingerprint().encode()
-            there = self.store.get("evaluator")
-            if there is None:
-                self.store.put("evaluator", here)
-            elif there != here:
-                raise StoreMismatch(
-                    "A study must be resumed with the table, splits and loss that it was begun with, else its trials "
-                    "cannot be compared. Got others. Use the same, or another storage."
-                )
+        if judging.fingerprint is not None:
+            self._record.compare_evaluator(judging.fingerprint)
 
     def _take_truth(self, evaluator: Evaluator) -> None:
         """Keep what the rows truly are, for a goal or selection that compares trials row by row."""
@@ -432,8 +358,7 @@ class Study:
                 "TableEvaluator(..., keep='predictions') (or 'probabilities'), or another method."
             )
         self.history.take_truth(truth)
-        if self.store.get("truth") is None:
-            self.store.put("truth", truth.to_bytes())
+        self._record.keep_truth(truth)
 
     def stop(self) -> None:
         """End the current run after the trial that just finished; for callbacks."""
@@ -454,20 +379,27 @@ class Study:
         return list(self.method.selection.members(self.history, self._optimizer, self.seeds))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per trial: number, status, loss, metrics, seconds, error and the configuration."""
+        """Return one row per trial: number, status, loss, metrics, seconds, error and the configuration.
+
+        A metric that is called as one of these columns is in the column "metrics.<name>".
+        """
         import pandas as pd
 
         rows = []
         for number in range(len(self.history)):
             trial = self.history.trial(number)
             observation = self.history.observation(number)
-            row: dict[str, Any] = {"number": number, "status": "pending", "loss": math.nan}
+            row: dict[str, object] = {"number": number, "status": "pending", "loss": math.nan}
             if observation is not None:
                 row |= {"status": observation.status, "loss": float(self.history.losses[number])}
-                row |= observation.mean_metrics
+                row |= {_column_of(name): mean for name, mean in observation.mean_metrics.items()}
                 row |= {"seconds": observation.seconds, "error": observation.error}
             rows.append(row | {f"config.{name}": value for name, value in trial.config.items()})
         return pd.DataFrame(rows)
+
+
+def _column_of(metric: str) -> str:
+    return f"metrics.{metric}" if metric in ("number", "status", "loss", "seconds", "error") else metric
 
 
 def _notify(callbacks: Sequence[Callback], study: Study, observation: Observation) -> None:
@@ -475,7 +407,7 @@ def _notify(callbacks: Sequence[Callback], study: Study, observation: Observatio
         callback(study, observation)
 
 
-def _checked_callbacks(callbacks: Any) -> list[Callback]:
+def _checked_callbacks(callbacks: Iterable[Callback]) -> list[Callback]:
     found = list(callbacks) if isinstance(callbacks, Iterable) else [callbacks]
     if not isinstance(callbacks, Iterable) or not all(callable(callback) for callback in found):
         raise ChoiceError(f"'callbacks' must be a list of functions (study, observation). Got {callbacks!r} instead.")

@@ -100,11 +100,11 @@ def test_the_best_of_many_walkers_goes_to_its_end_and_the_rest_is_left_behind() 
     top = forests(space, 1, seed=3)[0]
     starts = forests(space, 12, seed=4)
     scores = Remembering(space, top).score(starts)
-    everybody, few = Remembering(space, top), Remembering(space, top)
-    _, values = climb(everybody, space, starts, scores, 0.1)
+    every, few = Remembering(space, top), Remembering(space, top)
+    _, values = climb(every, space, starts, scores, 0.1)
     _, kept = climb(few, space, starts, scores, 0.1, (5, 3, 2))
     assert kept.max() == values.max()
-    assert len(few.seen) < 0.7 * len(everybody.seen)
+    assert len(few.seen) < 0.7 * len(every.seen)
 
 
 def test_no_configuration_is_scored_twice_however_long_the_walk() -> None:

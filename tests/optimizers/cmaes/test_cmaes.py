@@ -9,8 +9,6 @@ from typing import Any
 import ConfigSpace as CS
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 
 from comitia import (
@@ -29,7 +27,8 @@ from comitia import (
 from comitia.errors import ChoiceError
 from comitia.goals import MeanLoss
 from comitia.methods import Method
-from comitia.optimizers.cmaes.cmaes import CMAES, CONVERGED, Evolution, margins, mirrored, places
+from comitia.optimizers.cmaes.cmaes import CMAES, Evolution
+from comitia.optimizers.cmaes.distribution import CONVERGED, Distribution
 from comitia.seams import Values
 
 PLANE = {"x": stats.uniform(0, 1), "y": stats.uniform(0, 1)}
@@ -51,16 +50,6 @@ def told(study: Study, losses: Callable[[Any], float | str], n: int) -> Study:
 
 
 # ---- the landscape ------------------------------------------------------------------------------------------------
-
-
-@given(st.lists(st.floats(-1e6, 1e6), min_size=1))
-def test_mirrors_fold_everything_into_the_box(values: list[float]) -> None:
-    folded = mirrored(np.array(values))
-    assert ((folded >= 0) & (folded <= 1)).all()
-
-
-def test_mirrors_reflect_at_both_bounds_and_leave_the_inside_alone() -> None:
-    assert mirrored(np.array([0.25, -0.25, 1.25, 2.25, -1.75])).tolist() == [0.25, 0.25, 0.75, 0.25, 0.25]
 
 
 def test_an_optimum_in_a_corner_is_found_exactly_enough() -> None:
@@ -88,16 +77,8 @@ def test_integers_and_choices_do_not_get_stuck_beside_the_optimum() -> None:
     assert study.best_trial.config["kind"] == "b"
 
 
-def test_the_margin_leaves_a_bin_once_in_a_generation_of_nothing_but_bins() -> None:
-    space = Space({"n": stats.randint(0, 10), "kind": list("abc"), "x": stats.uniform(0, 1), "one": [1]})
-    found = dict(zip(space.names, margins(space, 6), strict=True))
-    for name, width in (("n", 0.1), ("kind", 1 / 3)):
-        assert 2 * stats.norm.sf(width / 2, scale=found[name]) == pytest.approx(1 / (6 * 4))
-    assert found["x"] == found["one"] == 0
-
-
 def test_a_step_in_natural_logarithms_is_the_same_in_every_range() -> None:
-    """U searches ln C with a step of 1."""
+    """Glasmachers and Igel 2008 search ln C with a step of 1."""
     space = Space({"C": stats.loguniform(1e-5, 1e5), "gamma": stats.loguniform(1e-8, 1e8)})
     study = told(Study(space, Method("u", lambda s: CMAES(s, population=500, log_step=1.0), "u."), seed=0), bool, 500)
     spread = [np.std([math.log(trial.config[name]) for trial in study.history._trials]) for name in ("C", "gamma")]
@@ -172,15 +153,10 @@ def test_a_failure_counts_as_the_worst_whatever_comes_later() -> None:
     assert again == [trial.x for trial in study.ask(100)]
 
 
-def test_places_are_different_ties_are_in_the_order_of_drawing_and_failures_last() -> None:
-    assert places([0.5, math.inf, 0.1, 0.5, math.inf]) == [1, 3, 0, 2, 4]
-    assert places([0.5] * 40) == list(range(40))  # beyond 16, numpy's default sort shuffles
-
-
 # ---- on another machine ---------------------------------------------------------------------------------------------
 
 
-class Elsewhere(Evolution):
+class Otherwise(Distribution):
     """Draws a little otherwise, by eigenvectors of another sign."""
 
     def _make_strategy(self, mean: Any, stds: Any) -> Any:
@@ -194,6 +170,12 @@ class Elsewhere(Evolution):
         strategy.sm.eigenmethod = turned
         strategy.ask = lambda *n: [y + 1e-9 * strategy.stds * rng.normal(size=len(y)) for y in draw(*n)]
         return strategy
+
+
+class Elsewhere(Evolution):
+    """A search on another machine."""
+
+    make_distribution = Otherwise
 
 
 def folded(study: Study, history: History, kind: type[Evolution] = Evolution) -> Evolution:
@@ -229,7 +211,7 @@ def test_a_study_is_read_where_offspring_are_drawn_a_little_otherwise(name: str,
     here, there = folded(study, study.history), folded(study, study.history, Elsewhere)
     assert there._number == here._number > n / 10
     assert there.mean == pytest.approx(here.mean, abs=1e-9)
-    widths = there._strategy.stds / here._strategy.stds
+    widths = there._distribution._strategy.stds / here._distribution._strategy.stds
     assert widths == pytest.approx(np.ones(len(widths)), rel=1e-6)
     assert len(there.asks(study.history, 100)) == len(here.asks(study.history, 100))
 
@@ -246,7 +228,7 @@ def test_a_record_may_differ_in_the_last_digits(name: str, size: float) -> None:
         history.finish(Observation(trial, "ok", observation.losses))
     here, there = folded(study, study.history), folded(study, history)
     assert there._number == here._number > 12
-    assert there.mean == pytest.approx(here.mean, abs=2 * size)
+    assert there.mean == pytest.approx(here.mean, abs=2 * size + 1e-15)  # rounding depends on the processor
 
 
 def test_differences_do_not_grow_from_generation_to_generation() -> None:
@@ -262,7 +244,7 @@ def test_differences_do_not_grow_from_generation_to_generation() -> None:
             for evolution in (here, there):
                 assert evolution.is_complete(history)
                 evolution.advance(history, history.losses)
-            assert there._strategy.mean == pytest.approx(here._strategy.mean, abs=1e-15)
+            assert there._distribution.mean == pytest.approx(here._distribution.mean, abs=1e-15)
     assert n_outside > 5
 
 
@@ -306,25 +288,6 @@ def test_hundreds_of_generations_of_noise_stay_inside(space: Any) -> None:
     assert ((study.history.X >= 0) & (study.history.X <= 1)).all()
 
 
-@pytest.mark.parametrize("sigma", [1e-40, 1e40])
-@pytest.mark.parametrize("variance", [1e-70, 1.0, 1e70])
-def test_numbers_of_the_distribution_are_kept_far_from_overflow(sigma: float, variance: float) -> None:
-    """Left alone, pycma's step size, axes and mean walk off where there is nothing but noise, until they overflow."""
-    evolution = CMAES(Space(PLANE)).evolution(History(2), Values(np.empty(0)), Seeds(0))
-    strategy = evolution._strategy
-    strategy.sm *= variance
-    strategy._updateBDfromSM(strategy.sm)
-    strategy.sigma = sigma
-    strategy.mean = strategy.mean + np.array([1e3, -3e3])
-    expected = evolution.mean
-    evolution._keep_sound()
-    strategy = evolution._strategy
-    assert evolution.mean == pytest.approx(expected)
-    assert abs(strategy.mean).max() <= 2
-    assert strategy.stds.max() <= 1.0001  # pycma begins with axes that differ a little
-    assert all(1e-30 < factor < 1e30 for factor in (strategy.sigma, *strategy.D, *strategy.stds))
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -341,7 +304,7 @@ def test_impossible_options_are_refused(options: Any, message: str) -> None:
 
 
 def test_the_default_population_grows_with_the_dimension() -> None:
-    """C: lambda = 4 + floor(3 ln d)."""
+    """Lévesque et al. 2017: lambda = 4 + floor(3 ln d)."""
     for d, population in ((1, 4), (2, 6), (5, 8), (20, 12)):
         space = Space({f"x{i}": stats.uniform(0, 1) for i in range(d)})
         assert len(CMAES(space).ask(History(d), Values(np.empty(0)), 1000, Seeds(0))) == population
@@ -373,9 +336,10 @@ def test_the_mean_stays_among_the_offspring_however_thin_the_distribution_gets()
             history.append(Trial(len(history), 0, tuple(ask.x.tolist()), config))
             history.finish(Observation(history.trial(len(history) - 1), "ok", (rng.integers(6) / 20,)))
         evolution.advance(history, history.losses)
-        thinnest = min(thinnest, float(evolution._strategy.D.min() / evolution._strategy.D.max()))
+        strategy = evolution._distribution._strategy
+        thinnest = min(thinnest, float(strategy.D.min() / strategy.D.max()))
         if not len(evolution._generation.points):
             continue  # it had shrunk to a point and starts again elsewhere
         offspring = evolution._generation.points.mean(axis=0)
-        assert np.abs(offspring - evolution._strategy.mean).max() < 6 * evolution._strategy.stds.max()
+        assert np.abs(offspring - strategy.mean).max() < 6 * strategy.stds.max()
     assert thinnest < 1e-3

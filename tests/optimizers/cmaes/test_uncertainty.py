@@ -131,7 +131,10 @@ def test_a_generation_is_the_offspring_and_the_first_two_again() -> None:
 
 
 def test_averages_grow_where_there_is_noise_and_can_be_read_from_the_history() -> None:
-    """U Fig. 2. By seed, the largest is between 38 and 86, and the later half three to eleven times the earlier one."""
+    """Glasmachers and Igel 2008, Fig. 2.
+
+    By seed, the largest is between 38 and 86, and the later half three to eleven times the earlier one.
+    """
     found = [averages(searched("uh-cma", 0.3, 2000, seed).history) for seed in range(6)]
     assert {noisy[0] for noisy in found} == {1}
     assert np.median([noisy.max() for noisy in found]) > 20
@@ -141,7 +144,10 @@ def test_averages_grow_where_there_is_noise_and_can_be_read_from_the_history() -
 
 
 def test_the_mean_is_nearer_with_uncertainty_handling_and_was_never_tried() -> None:
-    """Direction of U Table 1: UH-CMA before CMA-1x, both by the distribution's mean; 0.005 to 0.022 over 12 seeds."""
+    """Direction of Glasmachers and Igel 2008, Table 1: UH-CMA before CMA-1x, both by the distribution's mean.
+
+    By 0.005 to 0.022 over 12 seeds.
+    """
 
     def distance(method: str, seed: int) -> float:
         [member] = searched(method, 0.1, 1500, seed).members()

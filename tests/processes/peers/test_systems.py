@@ -94,7 +94,7 @@ def test_a_system_that_fails_shows_its_log(tmp_path: Path) -> None:
     with pytest.raises(PeerError, match=r"(?s)'mine' must answer. It ended with 1 .*out of luck"):
         regress(broken, NUMBERS[:, None], NUMBERS, NUMBERS[:, None])
     silent = system_of(tmp_path, "pass")
-    with pytest.raises(PeerError, match=r"It ended with 0 and without"):
+    with pytest.raises(PeerError, match=r"It ended with 0 without"):
         regress(silent, NUMBERS[:, None], NUMBERS, NUMBERS[:, None])
 
 
@@ -123,7 +123,7 @@ def test_what_cannot_be_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UnknownName, match="roc_auc"):
         run_system(mine, TABLE, CLASSES, TABLE, task="classification", metric="rocauc", time_limit=1, seed=0)
     with pytest.raises(TableError, match="two classes"):
-        classify(mine, TABLE, ["a"] * N, TABLE)
+        classify(mine, TABLE, np.array(["a"] * N), TABLE)
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from comitia.errors import ComitiaError
 
 
 def listing() -> str:
-    """Return one line a peer: what it is, and which version is built."""
+    """Return one line per peer: what it is, and which version is built."""
     lines = [f"peers, with environments in {peers_folder()}:"]
     for peer in PEERS.values():
         state = "ready"

@@ -12,8 +12,8 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from comitia.arrays import Json
 from comitia.errors import PeerError, PeerMissing, UnknownName
 
 STAMP = "built.json"
@@ -143,9 +143,9 @@ def _logged(command: list[str], log: Path, environment: Environment) -> None:
         )
 
 
-def _read_stamp(folder: Path) -> dict[str, Any] | None:
+def _read_stamp(folder: Path) -> Json | None:
     try:
-        stamp: dict[str, Any] = json.loads((folder / STAMP).read_text())
+        stamp: Json = json.loads((folder / STAMP).read_text())
     except (OSError, ValueError):
         return None
     return stamp

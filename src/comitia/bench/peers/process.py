@@ -9,21 +9,20 @@ import contextlib
 import json
 import os
 import queue
-import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import weakref
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
+from comitia.arrays import Json
 from comitia.bench.peers.environments import tail
 from comitia.errors import PeerError
+from comitia.execution.starters import THREAD_VARIABLES, kill_group
 
 SECONDS_TO_END = 5.0
 """How long a process may take to end by itself before it is killed."""
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
 
 
 class PeerProcess:
@@ -64,7 +63,7 @@ class PeerProcess:
         """The process's id."""
         return self._process.pid
 
-    def exchange(self, message: dict[str, Any]) -> dict[str, Any]:
+    def exchange(self, message: Json) -> Json:
         """Send a message and wait for its answer.
 
         Raises
@@ -97,7 +96,7 @@ class PeerProcess:
 
     def _failed(self, what: str, *, kill: bool = False) -> PeerError:
         if kill:
-            kill_group(self._process)
+            kill_group(self._process.pid)
         status = _wait(self._process)
         said = tail(self._log)
         self.close()
@@ -108,18 +107,7 @@ class PeerProcess:
 def environment_variables(*, n_jobs: int) -> dict[str, str]:
     """Return our environment without Python's own settings, with threads capped."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
-    return kept | dict.fromkeys(THREADS, str(n_jobs)) | {"PYTHONHASHSEED": "0", "PYTHONWARNINGS": "ignore"}
-
-
-def kill_group(process: subprocess.Popen[Any]) -> None:
-    """Kill a process that leads a group, and the group."""
-    if sys.platform == "win32":
-        process.kill()
-        return
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):  # gone already
-        process.kill()
+    return kept | dict.fromkeys(THREAD_VARIABLES, str(n_jobs)) | {"PYTHONHASHSEED": "0", "PYTHONWARNINGS": "ignore"}
 
 
 def _listen(stdout: IO[str], lines: queue.SimpleQueue[str | None]) -> None:
@@ -133,7 +121,7 @@ def _wait(process: subprocess.Popen[str]) -> int:
     try:
         return process.wait(SECONDS_TO_END)
     except subprocess.TimeoutExpired:
-        kill_group(process)
+        kill_group(process.pid)
         return process.wait()
 
 
@@ -144,6 +132,6 @@ def _end(process: subprocess.Popen[str], folder: tempfile.TemporaryDirectory[str
     with contextlib.suppress(OSError):  # a broken pipe: it is gone
         process.stdin.close()
     _wait(process)
-    kill_group(process)  # what it may have started
+    kill_group(process.pid)  # what it may have started
     process.stdout.close()
     folder.cleanup()

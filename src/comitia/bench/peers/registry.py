@@ -1,12 +1,13 @@
-"""The registry of peers: one row each."""
+"""The registry of other tools: one entry each."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
+from comitia.arrays import Json
+from comitia.bench.peers.environments import is_built
 from comitia.errors import UnknownName
 
 SCRIPTS = Path(__file__).parent / "scripts"
@@ -23,12 +24,19 @@ class Peer:
     """A sampler proposes configurations to our loop, a system goes from a table to predictions, a search is
     scikit-learn's own loop over our learners."""
     environment: str | None
-    """Its row in `environments.ENVIRONMENTS`; None is our own environment."""
+    """Its entry in `environments.ENVIRONMENTS`; None is our own environment."""
     script: str | None
     """File in `scripts/`; None where no other process is needed."""
     summary: str
-    options: Mapping[str, Any] = field(default_factory=dict)
-    """What the script is told beside the request; JSON."""
+    options: Json = field(default_factory=dict)
+    """What the script is told beside the request."""
+    waits_for_own_points: bool = False
+    """Whether a sampler waits for the very configurations that it proposed, so that they must not be moved."""
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it can be run here: its environment is built."""
+        return self.environment is None or is_built(self.environment)
 
     @property
     def path(self) -> Path:
@@ -84,6 +92,7 @@ PEERS: dict[str, Peer] = {
             "smac_peer.py",
             "A random forest and expected improvement: SMAC's facade for hyperparameters.",
             {"facade": "forest"},
+            waits_for_own_points=True,
         ),
         Peer(
             "smac-gp",
@@ -93,6 +102,7 @@ PEERS: dict[str, Peer] = {
             "smac_peer.py",
             "A Gaussian process and expected improvement: SMAC's facade for black boxes.",
             {"facade": "gp", "flat": True},
+            waits_for_own_points=True,
         ),
         Peer(
             "random-peer",

@@ -1,18 +1,18 @@
 """`PeerOptimizer`: another tool's sampler behind our optimizer seam, run by the ordinary study loop.
 
 Everything new in the history is told before each ask, in the order of numbers, so a fresh process given the same
-history goes on where another one stopped.
+history continues where another one stopped.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from comitia.arrays import Array
+from comitia.arrays import Array, Json
 from comitia.bench.peers.environments import python_of
 from comitia.bench.peers.process import PeerProcess
 from comitia.bench.peers.registry import Peer, get_peer
@@ -53,11 +53,10 @@ class PeerOptimizer:
     True
     """
 
-    needs = Needs()
-
     def __init__(self, space: Space, *, peer: Peer, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
         if peer.kind != "sampler":
             raise ChoiceError(f"A peer that proposes configurations must be a sampler. Got {peer.name!r}: {peer.kind}.")
+        self.needs = Needs(own_points=peer.waits_for_own_points)
         self._space = space
         self._peer = peer
         self._timeout_seconds = timeout_seconds
@@ -70,7 +69,7 @@ class PeerOptimizer:
         """What each call of `ask` took inside the tool, telling included."""
 
     def ask(self, history: History, values: Values, n: int, seeds: Seeds) -> Sequence[Ask]:
-        """See `Optimizer`. Failed trials are told as failures: each tool has its own way with them."""
+        """Tell the tool what is new and let it propose; how failed trials count is in `scripts/protocol.py`."""
         process = self._started(history, seeds)
         new = [int(number) for number in history.finished if int(number) not in self._told]
         value_of = dict(zip(history.finished.tolist(), values.now.tolist(), strict=True))
@@ -110,7 +109,7 @@ class PeerOptimizer:
             self._process.exchange(hello)
         return self._process
 
-    def _checked(self, answer: dict[str, Any], n: int) -> Array:
+    def _checked(self, answer: Json, n: int) -> Array:
         configs = answer.get("configs")
         if not isinstance(configs, list) or len(configs) > n or not all(isinstance(c, dict) for c in configs):
             self.close()
@@ -138,13 +137,13 @@ class PeerOptimizer:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Json:
         """Leave the process behind: a copy starts its own."""
         return self.__dict__ | {"_process": None, "_told": {}}
 
 
 def method_of(peer: str | Peer, *, n_trials: int | None = None) -> Method:
-    """Return a method row for a sampler: its proposals, the mean loss, the best trial.
+    """Return a sampler as a method: its proposals, the mean loss, the best trial.
 
     Parameters
     ----------
@@ -154,5 +153,5 @@ def method_of(peer: str | Peer, *, n_trials: int | None = None) -> Method:
     """
     peer = get_peer(peer)
     if n_trials is not None:
-        peer = Peer(**(vars(peer) | {"options": {**peer.options, "n_trials": n_trials}}))
+        peer = replace(peer, options={**peer.options, "n_trials": n_trials})
     return Method(peer.name, partial(PeerOptimizer, peer=peer), f"{peer.tool}: {peer.summary}")

@@ -5,22 +5,28 @@ They choose among configurations drawn from a space of ours, on the splits that 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
-from comitia.arrays import AnyArray, Array
-from comitia.errors import ChoiceError, NothingFound
+from comitia.arrays import AnyArray, Array, Estimator, Json, Table, has_margins, has_probabilities
+from comitia.committees.combine import codes, probabilities
+from comitia.errors import NothingFound, check_int
 from comitia.evaluation.fitting import Build
 from comitia.evaluation.isolation import quiet
 from comitia.evaluation.resampling import Fixed, make_splitter
-from comitia.evaluation.scoring import Scorer, make_scoring
-from comitia.learners.recipe import LearnerSpace
+from comitia.evaluation.scoring import Loss, Scorer, make_scoring
+from comitia.learners import LearnerSpace
+from comitia.seams import Split
 from comitia.seeds import Seeds
 from comitia.space import Config
+
+if TYPE_CHECKING:
+    from sklearn.model_selection import BaseCrossValidator, HalvingRandomSearchCV, RandomizedSearchCV
 
 FACTOR = 3
 N_ROUNDS = 3
@@ -40,7 +46,7 @@ class Round:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search of scikit-learn's found."""
+    """What a search of scikit-learn found."""
 
     config: Config
     loss: float
@@ -51,14 +57,14 @@ class SearchResult:
 
 def search_with_sklearn(
     ready: LearnerSpace,
-    X: Any,
-    y: Any,
+    X: Table,
+    y: AnyArray,
     *,
-    cv: Any = 5,
+    cv: int | float | Sequence[Split] | BaseCrossValidator = 5,
     n_trials: int,
     seed: int,
     halving: bool = False,
-    loss: Any = None,
+    loss: str | Loss | None = None,
 ) -> SearchResult:
     """Search a ready-made space with scikit-learn.
 
@@ -83,8 +89,7 @@ def search_with_sklearn(
         If every candidate failed.
     """
     least = FACTOR ** (N_ROUNDS - 1) // FACTOR if halving else 1
-    if isinstance(n_trials, bool) or not isinstance(n_trials, int) or n_trials < least:
-        raise ChoiceError(f"The 'n_trials' parameter must be an int >= {least}. Got {n_trials!r} instead.")
+    check_int("search_with_sklearn", "n_trials", n_trials, least)
     seeds = Seeds(seed)
     is_class = ready.task == "classification"
     y = np.asarray(y)
@@ -94,7 +99,7 @@ def search_with_sklearn(
     learner = (ConfigClassifier if is_class else ConfigRegressor)(
         None, build=ready.build, random_state=seeds.integer("learner")
     )
-    options = {
+    options: Json = {
         "param_distributions": {"config": [Candidate(config) for config in candidates]},
         "scoring": Score(make_scoring(loss, ready.task).loss, np.unique(y) if is_class else None),
         "cv": [(train, test) for train, test in splits],
@@ -112,13 +117,13 @@ def search_with_sklearn(
     return _result(search.cv_results_, len(y) if halving else None)
 
 
-def _random(learner: Any, options: dict[str, Any], n_candidates: int) -> Any:
+def _random(learner: Estimator, options: Json, n_candidates: int) -> RandomizedSearchCV:
     from sklearn.model_selection import RandomizedSearchCV
 
     return RandomizedSearchCV(learner, n_iter=n_candidates, **options)
 
 
-def _halving(learner: Any, options: dict[str, Any], n_candidates: int, n_rows: int) -> Any:
+def _halving(learner: Estimator, options: Json, n_candidates: int, n_rows: int) -> HalvingRandomSearchCV:
     from sklearn.experimental import enable_halving_search_cv  # noqa: F401 - scikit-learn asks for it
     from sklearn.model_selection import HalvingRandomSearchCV
 
@@ -128,7 +133,7 @@ def _halving(learner: Any, options: dict[str, Any], n_candidates: int, n_rows: i
     )
 
 
-def _result(results: Any, n_rows: int | None) -> SearchResult:
+def _result(results: Mapping[str, AnyArray], n_rows: int | None) -> SearchResult:
     """Read scikit-learn's table; `n_rows` is given for halving."""
     losses = -np.asarray(results["mean_test_score"], dtype=np.float64)
     configs = [parameters["config"].config for parameters in results["params"]]
@@ -159,21 +164,21 @@ class Candidate:
 class Score:
     """A loss of ours as a scorer of scikit-learn's."""
 
-    loss: Any
+    loss: Loss
     classes: AnyArray | None
 
-    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
+    def __call__(self, estimator: Estimator, X: Table, y: AnyArray) -> float:
         """Return minus the mean loss; greater is better."""
         if isinstance(self.loss, Scorer):
             return self.loss(estimator, X, y)
         if self.classes is None:
             return -float(self.loss.rows(np.asarray(y), estimator.predict(X)).mean())
-        codes = np.searchsorted(self.classes, y)
+        truth = np.searchsorted(self.classes, y)
         if not self.loss.needs_probabilities:
-            return -float(self.loss.rows(codes, np.searchsorted(self.classes, estimator.predict(X))).mean())
-        probabilities = np.zeros((len(codes), len(self.classes)))  # a fold may lack a class
-        probabilities[:, np.searchsorted(self.classes, estimator.classes_)] = estimator.predict_proba(X)
-        return -float(self.loss.rows(codes, probabilities).mean())
+            return -float(self.loss.rows(truth, codes(estimator, X, self.classes)).mean())
+        if not has_probabilities(estimator):
+            raise TypeError(f"{self.loss.name} needs a learner with predict_proba")
+        return -float(self.loss.rows(truth, probabilities(estimator, X, self.classes)).mean())
 
 
 class ConfigLearner(BaseEstimator):  # type: ignore[misc]
@@ -184,13 +189,13 @@ class ConfigLearner(BaseEstimator):  # type: ignore[misc]
         self.build = build
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> ConfigLearner:
+    def fit(self, X: Table, y: AnyArray) -> ConfigLearner:
         """Build and fit."""
         assert self.config is not None
         self.model_ = self.build(self.config.config, self.random_state).fit(X, y)
         return self
 
-    def predict(self, X: Any) -> AnyArray:
+    def predict(self, X: Table) -> AnyArray:
         """Predict."""
         return np.asarray(self.model_.predict(X))
 
@@ -203,13 +208,13 @@ class ConfigClassifier(ClassifierMixin, ConfigLearner):  # type: ignore[misc]
         """Sorted classes."""
         return np.asarray(self.model_.classes_)
 
-    @available_if(lambda self: hasattr(self.model_, "predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Array:
+    @available_if(lambda self: has_probabilities(self.model_))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Table) -> Array:
         """Predict probabilities."""
         return np.asarray(self.model_.predict_proba(X))
 
-    @available_if(lambda self: hasattr(self.model_, "decision_function"))  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> Array:
+    @available_if(lambda self: has_margins(self.model_))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Table) -> Array:
         """Return the decision function."""
         return np.asarray(self.model_.decision_function(X))
 

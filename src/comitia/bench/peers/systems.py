@@ -8,17 +8,19 @@ import subprocess
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from comitia.arrays import AnyArray, Array
+from comitia.arrays import AnyArray, Array, Json, Table
 from comitia.bench.peers.environments import python_of, tail
-from comitia.bench.peers.process import environment_variables, kill_group
+from comitia.bench.peers.process import environment_variables
 from comitia.bench.peers.registry import Peer, get_peer
 from comitia.errors import ChoiceError, PeerError, TableError, UnknownName
 from comitia.evaluation.scoring import Task
+from comitia.execution.starters import kill_group
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,16 +52,16 @@ class SystemAnswer:
     """What a system predicted for the rows of the test table."""
 
     predictions: AnyArray
-    """Classes or numbers.  # (n_test,)"""
+    """Classes or numbers, (n_test,)."""
     probabilities: Array | None
-    """In the order of `classes`.  # (n_test, n_classes)"""
+    """In the order of `classes`, (n_test, n_classes)."""
     classes: AnyArray | None
     """The sorted classes of the training table; None for numbers."""
     seconds: float
     """For fitting and predicting, without starting and reading."""
     learner: str
     """What it chose, in its own words."""
-    details: dict[str, Any] = field(default_factory=dict)
+    details: Json = field(default_factory=dict)
     """Its version, the models it fitted and their validation scores, as far as it says."""
     n_members: int = 1
     """How many models vote, where it says so."""
@@ -67,9 +69,9 @@ class SystemAnswer:
 
 def run_system(
     peer: str | Peer,
-    X_train: Any,
-    y_train: Any,
-    X_test: Any,
+    X_train: Table,
+    y_train: AnyArray,
+    X_test: Table,
     *,
     task: Task,
     metric: str,
@@ -89,7 +91,7 @@ def run_system(
     y_train : array of shape (n_rows,)
     task : {"classification", "regression"}
     metric : str
-        What the system shall optimise: a row of `METRICS`.
+        What the system shall optimise: a key of `METRICS`.
     time_limit : float
         Seconds that the system is told. It is killed some time after.
     seed : int
@@ -143,7 +145,7 @@ def run_system(
     }
     (folder / "request.json").write_text(json.dumps(request, indent=1))
     _run(peer, python, folder.absolute(), n_jobs, time_limit * GRACE_FACTOR + GRACE_SECONDS)
-    return _read(peer, folder, classes, len(X_test))
+    return _read(peer, folder, classes, X_test.shape[0])
 
 
 def _run(peer: Peer, python: str, folder: Path, n_jobs: int, timeout_seconds: float) -> None:
@@ -165,14 +167,14 @@ def _run(peer: Peer, python: str, folder: Path, n_jobs: int, timeout_seconds: fl
         except subprocess.TimeoutExpired:
             status, what = -1, f"It was killed after {timeout_seconds:g} s"
         finally:
-            kill_group(process)
+            kill_group(process.pid)
             process.wait()
             assert process.stdin is not None
             process.stdin.close()
             shutil.rmtree(folder / MODELS, ignore_errors=True)
     if status or not (folder / "answer.json").is_file():
         raise PeerError(
-            f"Peer {peer.name!r} must answer. {what} and without. Its log ends:\n{tail(log) or '(nothing)'}"
+            f"Peer {peer.name!r} must answer. {what} without an answer. Its log ends:\n{tail(log) or '(nothing)'}"
         )
 
 
@@ -194,7 +196,7 @@ def _read(peer: Peer, folder: Path, classes: AnyArray | None, n_test: int) -> Sy
     )
 
 
-def _coded(y: Any) -> tuple[AnyArray, NDArray[np.int64]]:
+def _coded(y: AnyArray) -> tuple[AnyArray, NDArray[np.int64]]:
     """Return the classes and their numbers: every tool takes whole numbers from 0 for classes."""
     classes, codes = np.unique(np.asarray(y), return_inverse=True)
     if len(classes) < 2:
@@ -202,7 +204,7 @@ def _coded(y: Any) -> tuple[AnyArray, NDArray[np.int64]]:
     return classes, codes.astype(np.int64)
 
 
-def _write(folder: Path, X_train: Any, y: AnyArray, X_test: Any) -> None:
+def _write(folder: Path, X_train: Table, y: AnyArray, X_test: Table) -> None:
     import pandas as pd
 
     _frame(X_train).to_parquet(folder / "X_train.parquet", index=False)
@@ -210,23 +212,23 @@ def _write(folder: Path, X_train: Any, y: AnyArray, X_test: Any) -> None:
     pd.DataFrame({"y": y}).to_parquet(folder / "y_train.parquet", index=False)
 
 
-def _frame(X: Any) -> pd.DataFrame:
+def _frame(X: Table) -> pd.DataFrame:
     """Return a table that every version of pandas reads alike: numbers, dates and plain strings."""
     import pandas as pd
 
     if not isinstance(X, pd.DataFrame):
-        X = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
+        X = np.asarray(sparse.csr_matrix(X).toarray() if sparse.issparse(X) else X)
         return pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
     return pd.DataFrame({str(name): _column(X[name]) for name in X.columns})
 
 
-def _column(column: pd.Series[Any]) -> Any:
+def _column(column: pd.Series) -> AnyArray | pd.Series:
     import pandas as pd
 
     if pd.api.types.is_numeric_dtype(column):
         is_nullable = pd.api.types.is_extension_array_dtype(column.dtype)
         return column.to_numpy(dtype=np.float64, na_value=np.nan) if is_nullable else column.to_numpy()
     if pd.api.types.is_datetime64_any_dtype(column):
-        return column.dt.tz_localize(None).to_numpy()
+        return np.asarray(column.dt.tz_localize(None))
     values = [None if is_missing else str(value) for value, is_missing in zip(column, column.isna(), strict=True)]
     return pd.Series(values, dtype=object)

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from comitia.arrays import Array
+from comitia.arrays import Array, Json
 from comitia.errors import SpaceError
 from comitia.space import Space
 from comitia.space.conditions import (
@@ -37,7 +36,7 @@ _NAMES = {operator.eq: "eq", operator.ne: "ne", operator.lt: "lt"} | {
 }
 
 
-def describe(space: Space) -> dict[str, Any]:
+def describe(space: Space) -> Json:
     """Return the space as JSON: hyperparameters with parents before children, conditions, forbidden clauses."""
     columns = space.columns
     index = {name: i for i, name in enumerate(space.names)}
@@ -52,7 +51,7 @@ def describe(space: Space) -> dict[str, Any]:
 
 
 def to_wire(space: Space, X: ArrayLike, *, flat: bool = False) -> list[Wire]:
-    """Return what the rows mean."""
+    """Return the configurations of some coordinates as they are sent."""
     X = np.asarray(X, dtype=np.float64).reshape(-1, len(space))
     numbers = [_numbers(column, X[:, j]) for j, column in enumerate(space.columns)]
     shown = np.ones(X.shape, dtype=bool) if flat else space.active(X)
@@ -62,8 +61,8 @@ def to_wire(space: Space, X: ArrayLike, *, flat: bool = False) -> list[Wire]:
     ]
 
 
-def from_wire(space: Space, configs: Sequence[Mapping[str, Any]], *, flat: bool = False) -> Array:
-    """Return the coordinates of configurations that came back.  # (n, d).
+def from_wire(space: Space, configs: Sequence[Json], *, flat: bool = False) -> Array:
+    """Return the coordinates of configurations that came back, (n, d).
 
     Raises
     ------
@@ -87,7 +86,7 @@ def from_wire(space: Space, configs: Sequence[Mapping[str, Any]], *, flat: bool 
     return X
 
 
-def _hyperparameter(column: Hyperparameter, default: float) -> dict[str, Any]:
+def _hyperparameter(column: Hyperparameter, default: float) -> Json:
     """Describe one column; normal and beta distributions are reduced to their ranges."""
     [number] = _numbers(column, np.array([default]))
     common = {"name": column.name, "default": number, "log": False, "ordered": True}
@@ -104,7 +103,7 @@ def _hyperparameter(column: Hyperparameter, default: float) -> dict[str, Any]:
     return common | choice
 
 
-def _rule(rule: Rule, names: Sequence[str]) -> dict[str, Any]:
+def _rule(rule: Rule, names: Sequence[str]) -> Json:
     if isinstance(rule, Combination):
         return {"all" if rule.every else "any": [_rule(part, names) for part in rule.parts]}
     test = {"test": _NAMES.get(rule.compare, "in"), "name": names[rule.column]}
@@ -119,7 +118,7 @@ def _numbers(column: Hyperparameter, x: Array) -> list[float | int]:
     return [int(number) for number in column.numbers(x).tolist()]
 
 
-def _value(column: Hyperparameter, number: Any) -> Any:
+def _value(column: Hyperparameter, number: object) -> object:
     """Return the value behind a number of the wire; what is not one is left for `encode` to refuse."""
     if not isinstance(number, int | float) or not math.isfinite(number):
         return number

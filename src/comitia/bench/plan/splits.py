@@ -1,4 +1,4 @@
-"""Splits of the papers that scikit-learn's splitters do not have by themselves: training parts with a limit."""
+"""Splits with a limit on the training part, which scikit-learn's splitters do not have."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from comitia.seeds import Seeds
 
 @dataclass(frozen=True)
 class Capped:
-    """Train on at most `most` rows (T §3.3: 5,000).
+    """Train on at most `most` rows (Lévesque 2018, §3.3: 5,000).
 
-    With a hold-out, rows over the limit join the validation part, as T says; with folds they are left out of that
+    With a hold-out, rows over the limit join the validation part, as there; with folds they are left out of that
     fold's training, so that every row is still judged once.
     """
 
@@ -26,16 +26,13 @@ class Capped:
 
     @property
     def judges_every_row(self) -> bool:
-        """See `Resampling`."""
         return self.resampling.judges_every_row
 
     @property
     def is_reshuffled(self) -> bool:
-        """See `Resampling`."""
         return self.resampling.is_reshuffled
 
     def splits(self, y: AnyArray, groups: AnyArray | None, number: int, repeat: int, seeds: Seeds) -> Sequence[Split]:
-        """See `Resampling`."""
         found = self.resampling.splits(y, groups, number, repeat, seeds)
         key = number if self.is_reshuffled else 0
         return [self._cap(split, seeds("cap", key, repeat, fold)) for fold, split in enumerate(found)]

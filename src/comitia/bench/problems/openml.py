@@ -11,12 +11,16 @@ import os
 import urllib.error
 import urllib.request
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
+from comitia.arrays import Json
 from comitia.bench.files import replacing
 from comitia.errors import ExperimentError, TableError
 from comitia.evaluation.scoring import Task
 from comitia.tables.reading import read_table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SERVER_VARIABLE = "COMITIA_OPENML"
 """Environment variable with another server that speaks OpenML's interface, such as a mirror."""
@@ -31,7 +35,7 @@ def cache_folder() -> Path:
     return Path(os.environ.get(CACHE_VARIABLE) or Path(home) / "comitia")
 
 
-def fetch_table(number: str) -> tuple[Any, Any, Task]:
+def fetch_table(number: str) -> tuple[pd.DataFrame, pd.Series, Task]:
     """Return the features, the target and the task of a dataset; from the cache if it is there."""
     folder = cache_folder() / "openml" / number
     description_path, data_path = folder / "description.json", folder / "data.arff"
@@ -72,7 +76,7 @@ def _get(url: str, number: str) -> bytes:
         ) from error
 
 
-def _check(number: str, data: bytes, description: dict[str, Any]) -> None:
+def _check(number: str, data: bytes, description: Json) -> None:
     """Compare with the checksums that are known."""
     for name, digest in (("md5_checksum", hashlib.md5), ("sha256", hashlib.sha256)):
         expected = description.get(name)
@@ -83,7 +87,7 @@ def _check(number: str, data: bytes, description: dict[str, Any]) -> None:
             )
 
 
-def _split(number: str, table: Any, description: dict[str, Any]) -> tuple[Any, Any, Task]:
+def _split(number: str, table: pd.DataFrame, description: Json) -> tuple[pd.DataFrame, pd.Series, Task]:
     target = description.get("default_target_attribute")
     if not target or target not in table.columns:
         raise ExperimentError(f"OpenML dataset {number} must name its target. Got {target!r}. Use another number.")
@@ -91,6 +95,6 @@ def _split(number: str, table: Any, description: dict[str, Any]) -> tuple[Any, A
     ignored = ignored if isinstance(ignored, list) else [ignored]
     identifier = description.get("row_id_attribute")
     left_out = [name for name in {*ignored, identifier, target} if name in table.columns]
-    column = table[target]
+    column = table[str(target)]
     is_numbers = column.dtype.kind in "fi" and column.nunique() > 50
     return table.drop(columns=left_out), column, "regression" if is_numbers else "classification"

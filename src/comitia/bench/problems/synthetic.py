@@ -1,4 +1,4 @@
-"""Tables that are drawn anew in every repetition: the artificial problems of U §5.1 and a few standard ones.
+"""Tables that are drawn anew in every repetition: those of Glasmachers and Igel 2008, §5.1, and a few standard ones.
 
 Named `synthetic:NAME` or `synthetic:NAME:ROWS`, where ROWS is the number of training rows.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from comitia.arrays import AnyArray, Array
-from comitia.bench.plan.plan import Split
+from comitia.bench.plan.plan import HoldOutTest
 from comitia.bench.problems.problems import Draw
 from comitia.errors import ExperimentError, UnknownName
 from comitia.evaluation.scoring import Task
@@ -21,13 +21,13 @@ Rows = tuple[Array, AnyArray]
 
 
 def chess(n: int, rng: np.random.Generator) -> Rows:
-    """Draw points of a 4 x 4 chess board, labelled by colour: y = (-1)^(floor(x1) + floor(x2)) (U §5.1)."""
+    """Draw points of a 4 x 4 chess board (Glasmachers and Igel 2008): y = (-1)^(floor(x1) + floor(x2)), the colour."""
     X = rng.uniform(0, 4, (n, 2))
     return X, (np.floor(X).sum(axis=1) % 2).astype(np.intp)
 
 
 def sparse(n: int, rng: np.random.Generator) -> Rows:
-    """Draw the sparse coordinate problem (U §5.1): the first six of 20 coordinates decide.
+    """Draw the sparse coordinate problem (Glasmachers and Igel 2008): the first six of 20 coordinates decide.
 
     `k` is drawn from 1 to 6; the label is positive for k <= 3. S = {1..20} without k, then four more are removed from
     S at random; x is 0 on S and 1 elsewhere, so five coordinates are 1, of which k is always one.
@@ -74,7 +74,7 @@ GENERATORS = {
 
 @dataclass(frozen=True)
 class Synthetic:
-    """A problem whose rows are drawn anew in each repetition; the experiment's split is not used."""
+    """A problem whose rows are drawn anew in each repetition; the experiment's `[split]` is not used."""
 
     name: str
     generator: Generator
@@ -82,11 +82,9 @@ class Synthetic:
 
     @property
     def task(self) -> Task:
-        """See `TableProblem`."""
         return self.generator.task
 
-    def draw(self, split: Split, repetition: int) -> Draw:
-        """See `TableProblem`."""
+    def draw(self, test: HoldOutTest, repetition: int) -> Draw:
         import pandas as pd
 
         rng = Seeds(repetition)(f"draw/{self.name}")

@@ -7,20 +7,23 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from comitia.arrays import Array
 from comitia.bench.report import statistics as st
-from comitia.bench.report.layouts import spelled
+from comitia.bench.report.layouts.typesetting import spelled
 from comitia.bench.report.results import Paired, Results
 from comitia.errors import ExperimentError
 
 if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 N_SIZES = 4
-"""Groups of dataset sizes (T Fig. 3.4)."""
+"""Groups of dataset sizes (Lévesque 2018, Fig. 3.4)."""
 MOST_PROBLEMS = 24
 """Datasets in a figure with one panel for each."""
 
@@ -40,7 +43,7 @@ def make_figures(results: Results) -> Iterator[tuple[str, str, Figure]]:
         if has_curve:
             yield (
                 f"by-iteration{tag}",
-                f"Test loss and rank by iteration{of} (T Fig. 3.3, 5.7).",
+                f"Test loss and rank by iteration{of}.",
                 curves(results, paired, "iteration"),
             )
             yield (
@@ -49,14 +52,14 @@ def make_figures(results: Results) -> Iterator[tuple[str, str, Figure]]:
                 curves(results, paired, "seconds"),
             )
         if len(paired.problems) >= 2 * N_SIZES:
-            yield f"rank-by-size{tag}", f"Mean rank by dataset size{of} (T Fig. 3.4).", ranks_by_size(results, paired)
+            yield f"rank-by-size{tag}", f"Mean rank by dataset size{of}.", ranks_by_size(results, paired)
         if (results.final["learner"].fillna("") != "").any():
             yield (
                 f"learners{tag}",
-                f"Choices of the best method{of} (T Fig. 5.8, 5.9).",
+                f"Choices of the best method{of}.",
                 learner_choices(results, paired),
             )
-            yield f"solutions{tag}", f"Best solutions by dataset{of} (P Fig. 4).", best_solutions(results, paired)
+            yield f"solutions{tag}", f"Best solutions by dataset{of}.", best_solutions(results, paired)
 
 
 def svg(figure: Figure) -> str:
@@ -80,20 +83,17 @@ def _new(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def _axes(axes: Any, *, x: str = "", y: str = "") -> Any:
+def _axes(axes: Axes, *, x: str = "", y: str = "") -> Axes:
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     return axes
 
 
-def _style(j: int, method: str) -> dict[str, Any]:
-    """Colours in order; dashes for reshuffled variants, as in T Fig. 3.3."""
-    return {
-        "color": f"C{j % 10}",
-        "linestyle": "--" if method.endswith("-r") or j >= 10 else "-",
-        "label": spelled(method),
-    }
+def _draw(axes: Axes, x: Array, y: Array, j: int, method: str, marker: str = "") -> None:
+    """Draw a method's line: colours in order; dashes for reshuffled variants, as in Lévesque 2018, Fig. 3.3."""
+    dashes = "--" if method.endswith("-r") or j >= 10 else "-"
+    axes.plot(x, y, color=f"C{j % 10}", linestyle=dashes, label=spelled(method), marker=marker)
 
 
 # ---- critical differences -------------------------------------------------------------------------------------------
@@ -156,8 +156,8 @@ def curves(results: Results, paired: Paired, x: str) -> Figure:
     _axes(left, x=unit, y="mean test error" if results.is_error_rate else "median test loss")
     _axes(right, x=unit, y="mean rank")
     for j, method in enumerate(paired.methods):
-        left.plot(grid, middle[j], **_style(j, method))
-        right.plot(grid, ranks[j], **_style(j, method))
+        _draw(left, grid, middle[j], j, method)
+        _draw(right, grid, ranks[j], j, method)
     if x == "seconds":
         left.set_xscale("log")
         right.set_xscale("log")
@@ -167,13 +167,13 @@ def curves(results: Results, paired: Paired, x: str) -> Figure:
 
 def ranks_by_size(results: Results, paired: Paired) -> Figure:
     """Draw mean ranks in groups of datasets of about the same number of rows."""
-    sizes = results.final.groupby("problem")["n_rows"].first().loc[paired.problems].to_numpy(float)
+    sizes = results.final.groupby("dataset")["n_rows"].first().loc[paired.problems].to_numpy(float)
     groups = [g for g in np.array_split(np.argsort(sizes, kind="stable"), N_SIZES) if len(g)]
     ranks = np.array([st.mean_ranks(paired.errors[group]) for group in groups])
     figure = _new(7, 3.4)
     axes = _axes(figure.add_subplot(), x="rows for training and validation", y="mean rank")
     for j, method in enumerate(paired.methods):
-        axes.plot(range(len(groups)), ranks[:, j], marker="o", **_style(j, method))
+        _draw(axes, np.arange(float(len(groups))), ranks[:, j], j, method, marker="o")
     labels = [f"{sizes[g].min():.0f}-{sizes[g].max():.0f}\n({len(g)} sets)" for g in groups]
     axes.set_xticks(range(len(groups)), labels)
     figure.legend(loc="outside right center", fontsize=8, frameon=False)
@@ -183,18 +183,18 @@ def ranks_by_size(results: Results, paired: Paired) -> Figure:
 # ---- choices --------------------------------------------------------------------------------------------------------
 
 
-def _choices(results: Results, paired: Paired) -> tuple[str, Any]:
+def _choices(results: Results, paired: Paired) -> tuple[str, pd.DataFrame]:
     """Return the best method and how often it chose each learner on each dataset."""
     method = paired.methods[int(st.mean_ranks(paired.errors).argmin())]
     part = results.cells_of(paired)
     part = part[part["method"] == method]
-    chosen = part.assign(learner=part["learner"].fillna("")).groupby(["problem", "learner"]).size()
+    chosen = part.assign(learner=part["learner"].fillna("")).groupby(["dataset", "learner"]).size()
     counts = chosen.unstack(fill_value=0)
     return method, counts.reindex(paired.problems, fill_value=0)
 
 
 def learner_choices(results: Results, paired: Paired) -> Figure:
-    """Draw the shares of learners over all datasets and for each (T Fig. 5.8 and 5.9)."""
+    """Draw the shares of learners over all datasets and for each (Lévesque 2018, Fig. 5.8 and 5.9)."""
     method, counts = _choices(results, paired)
     figure = _new(max(8, 2.5 + 0.32 * len(counts)), 3.6)
     left, right = figure.subplots(1, 2, width_ratios=[1, max(2.0, len(counts) / 6)])
@@ -211,7 +211,7 @@ def learner_choices(results: Results, paired: Paired) -> Figure:
 
 
 def best_solutions(results: Results, paired: Paired) -> Figure:
-    """Draw, in one panel for each dataset, how often each learner was returned (P Fig. 4)."""
+    """Draw, in one panel for each dataset, how often each learner was returned (Xavier-Júnior et al. 2020, Fig. 4)."""
     _, counts = _choices(results, paired)
     counts = counts.head(MOST_PROBLEMS)
     n_columns = min(6, len(counts))

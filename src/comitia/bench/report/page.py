@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import html
 from pathlib import Path
-from typing import Any
 
 from comitia.bench.files import replacing
 from comitia.bench.problems.tabulated import CAVEAT
 from comitia.bench.report.figures import make_figures, svg
-from comitia.bench.report.layouts import Table, make_tables
+from comitia.bench.report.layouts.registry import make_tables
+from comitia.bench.report.layouts.typesetting import Table
 from comitia.bench.report.results import Results
 from comitia.bench.report.writers import html_table, latex, markdown
 from comitia.bench.rows.rows import read_rows
@@ -24,6 +24,8 @@ tr:first-child { border-bottom: 1px solid #222; } .wide { overflow-x: auto; } .g
 .note { color: #555; font-size: 13px; margin: .2rem 0; } .warn { border-left: 4px solid #d80; padding-left: .8rem; }
 figure { margin: 1.5rem 0; } figure svg { max-width: 100%; height: auto; } figcaption { color: #555; font-size: 13px; }
 """
+Drawn = tuple[str, str, str]
+"""Name, caption and SVG of a figure."""
 
 
 def write_report(rows: Path, output: Path) -> list[Table]:
@@ -33,7 +35,7 @@ def write_report(rows: Path, output: Path) -> list[Table]:
     tables = make_tables(results, list(protocol.get("tables", [])))
     remarks = remarks_of(results)
     (output / "figures").mkdir(parents=True, exist_ok=True)
-    drawn: list[tuple[str, str, str]] = []
+    drawn: list[Drawn] = []
     try:
         drawn = [(name, caption, svg(figure)) for name, caption, figure in make_figures(results)]
     except ExperimentError as error:  # no matplotlib: the tables are worth having without it
@@ -80,7 +82,7 @@ def remarks_of(results: Results) -> list[str]:
             )
     n_planned, n_cells = results.protocol.get("n_cells", 0), len(results.final) + len(results.failures)
     if n_cells < n_planned:
-        remarks.append(f"Not finished: {n_cells} of {n_planned} cells. Run the experiment again to go on.")
+        remarks.append(f"Not finished: {n_cells} of {n_planned} cells. Run the experiment again to resume.")
     for paired in map(results.paired, results.settings):
         label = paired.setting.label(results.settings)
         of = f" ({label})" if label else ""
@@ -99,7 +101,7 @@ def remarks_of(results: Results) -> list[str]:
     return remarks
 
 
-def _page(title: str, facts: list[str], remarks: list[str], tables: list[Table], drawn: list[Any]) -> str:
+def _page(title: str, facts: list[str], remarks: list[str], tables: list[Table], drawn: list[Drawn]) -> str:
     said = "".join(f"<p class='note'>{html.escape(fact)}</p>" for fact in facts)
     warned = "".join(f"<p class='warn'>{html.escape(remark)}</p>" for remark in remarks)
     shown = "\n".join(html_table(table) for table in tables)
@@ -113,7 +115,7 @@ def _page(title: str, facts: list[str], remarks: list[str], tables: list[Table],
     )
 
 
-def _markdown(title: str, facts: list[str], remarks: list[str], tables: list[Table], drawn: list[Any]) -> str:
+def _markdown(title: str, facts: list[str], remarks: list[str], tables: list[Table], drawn: list[Drawn]) -> str:
     parts = [f"# {html.escape(title)}", "", *(f"{html.escape(fact)}  " for fact in facts), ""]
     parts += [f"> {html.escape(remark)}\n" for remark in remarks]
     parts += [markdown(table) for table in tables]

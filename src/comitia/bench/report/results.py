@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from comitia.arrays import Array
+from comitia.arrays import Array, Json
 from comitia.errors import ExperimentError
 
 if TYPE_CHECKING:
@@ -32,28 +33,29 @@ class Setting(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Paired:
-    """Results of one setting on the problems that every method has, repetition by repetition."""
+    """Results of one setting on the datasets that every method has, repetition by repetition."""
 
     setting: Setting
     methods: list[str]
     problems: list[str]
+    """Datasets: a table or a black box is one, and all pools of one dataset together are one."""
     values: dict[str, list[Array]]
-    """For each measure and problem, the repetitions that all methods have.  # (n_repetitions, n_methods)"""
-    repetitions: list[list[int]]
-    """Which those are, for each problem."""
+    """For each measure and dataset, the repetitions that all methods have, (n_repetitions, n_methods)."""
+    repetitions: list[list[tuple[str, int]]]
+    """Which those are, for each dataset: problem and repetition."""
     n_left_out: int
-    """Problems that some method does not have."""
+    """Datasets that some method does not have."""
     methods_left_out: list[str]
-    """Methods that have fewer than half of the problems: they would leave little to compare."""
+    """Methods that have fewer than half of the datasets: they would leave little to compare."""
     is_error_rate: bool
 
     @property
     def errors(self) -> Array:
-        """Mean test loss.  # (n_problems, n_methods)."""
+        """Mean test loss, (n_problems, n_methods)."""
         return self.means("test_loss")
 
     def means(self, measure: str) -> Array:
-        """Return the mean of a measure over repetitions.  # (n_problems, n_methods)."""
+        """Return the mean of a measure over repetitions, (n_problems, n_methods)."""
         # rounded, so that the same numbers in another order are the same mean, and a tie is a tie
         return np.array([values.mean(axis=0) for values in self.values[measure]]).round(12)
 
@@ -83,10 +85,12 @@ class Results:
         What the cells have in common.
     """
 
-    def __init__(self, frame: pd.DataFrame, protocol: dict[str, Any]) -> None:
+    def __init__(self, frame: pd.DataFrame, protocol: Json) -> None:
         self.protocol = protocol
         self.failures = frame[frame["iteration"] == 0]
         rows = frame[frame["iteration"] > 0]
+        known = rows["dataset"] if "dataset" in rows else rows["problem"]  # older rows have none
+        rows = rows.assign(dataset=known.fillna(rows["problem"]))
         # an infinite loss cannot be averaged: it counts as none
         self.rows = rows.assign(test_loss=rows["test_loss"].where(np.isfinite(rows["test_loss"])))
         if not len(self.rows):
@@ -95,13 +99,8 @@ class Results:
 
     @property
     def is_error_rate(self) -> bool:
-        """Whether losses are error rates, which the thesis prints in percent."""
+        """Whether losses are error rates, which are printed in per cent."""
         return bool((self.rows["loss"] == "zero-one").all())
-
-    @cached_property
-    def spaces(self) -> list[str]:
-        """Spaces in the order in which they appear."""
-        return list(self.rows["space"].unique())
 
     @cached_property
     def settings(self) -> list[Setting]:
@@ -111,7 +110,7 @@ class Results:
 
     @cached_property
     def final(self) -> pd.DataFrame:
-        """One row a cell: the end of its search, averaged over the last iterations where the protocol says so."""
+        """One row per cell: the end of its search, averaged over the last iterations where the protocol says so."""
         last = int(self.protocol.get("average_last", 1))
         key = ["space", "validation", "problem", "method", "repetition"]
         ordered = self.rows.sort_values([*key, "iteration"], kind="stable")
@@ -119,7 +118,7 @@ class Results:
         tested = ordered[ordered["test_loss"].notna() & (ordered["iteration"] > end - last)]
         numbers = tested.groupby(key, sort=False)[list(MEASURES)].mean()
         rest = ordered.groupby(key, sort=False).tail(1).set_index(key)
-        kept = ["learner", "n_rows", "n_members", "train_seconds", "optimizer_seconds", "iteration"]
+        kept = ["dataset", "learner", "n_rows", "n_members", "train_seconds", "optimizer_seconds", "iteration"]
         return rest[kept].join(numbers, how="left").reset_index()
 
     def paired(self, setting: Setting) -> Paired:
@@ -128,25 +127,33 @@ class Results:
 
         part = self.final[(self.final["space"] == setting.space) & (self.final["validation"] == setting.validation)]
         part = part[part["test_loss"].notna()]
-        n_problems = part.groupby("method")["problem"].nunique()
+        n_problems = part.groupby("method")["dataset"].nunique()
         methods = [m for m in part["method"].drop_duplicates() if 2 * n_problems[m] >= n_problems.max()]
         left_out = [m for m in n_problems.index if m not in methods]
-        wide = part.pivot(index=["problem", "repetition"], columns="method", values=list(MEASURES))
+        wide = part.pivot(index=["dataset", "problem", "repetition"], columns="method", values=list(MEASURES))
         is_whole: pd.Series = pd.DataFrame(wide["test_loss"])[methods].notna().all(axis=1)
-        problems = [name for name in part["problem"].drop_duplicates() if is_whole.loc[name].any()]
+        problems = [name for name in part["dataset"].drop_duplicates() if is_whole.loc[name].any()]
         values = {
             measure: [wide.loc[name][measure][methods][is_whole.loc[name]].to_numpy(float) for name in problems]
             for measure in MEASURES
         }
-        repetitions = [[int(r) for r, good in is_whole.loc[name].items() if good] for name in problems]
-        n_left_out = part["problem"].nunique() - len(problems)
-        return Paired(setting, methods, problems, values, repetitions, n_left_out, left_out, self.is_error_rate)
+        repetitions = [[(str(p), int(r)) for p, r in is_whole.loc[name].index[is_whole.loc[name]]] for name in problems]
+        return Paired(
+            setting=setting,
+            methods=methods,
+            problems=problems,
+            values=values,
+            repetitions=repetitions,
+            n_left_out=part["dataset"].nunique() - len(problems),
+            methods_left_out=left_out,
+            is_error_rate=self.is_error_rate,
+        )
 
     def cells_of(self, paired: Paired) -> pd.DataFrame:
         """Return the ends of the cells that are compared."""
         import pandas as pd
 
-        pairs = [(name, r) for name, rs in zip(paired.problems, paired.repetitions, strict=True) for r in rs]
+        pairs = [pair for pairs in paired.repetitions for pair in pairs]
         common = pd.MultiIndex.from_tuples(pairs, names=["problem", "repetition"])
         part = self._part(self.final, paired.setting)
         is_common = pd.MultiIndex.from_frame(part[["problem", "repetition"]]).isin(common)
@@ -158,24 +165,26 @@ class Results:
     # ---- curves -----------------------------------------------------------------------------------------------------
 
     def curves(self, paired: Paired, x: str, grid: Array, measure: str = "test_loss") -> Array:
-        """Return a measure along a grid of iterations or seconds, carried forward.  # (n_problems, n_methods, n_grid).
+        """Return a measure along a grid of iterations or seconds, (n_problems, n_methods, n_grid), carried forward.
 
         Before its first value a cell counts with that value.
         """
         part = self._part(self.rows, paired.setting)
         part = part[part[measure].notna()]
-        compared = {(p, r) for p, rs in zip(paired.problems, paired.repetitions, strict=True) for r in rs}
+        row_of: dict[tuple[Hashable, Hashable], int] = {
+            pair: i for i, pairs in enumerate(paired.repetitions) for pair in pairs
+        }
+        column_of: dict[Hashable, int] = {name: j for j, name in enumerate(paired.methods)}
         if x == "seconds":
             part = part.assign(seconds=part["train_seconds"].fillna(0) + part["optimizer_seconds"].fillna(0))
         part = part.sort_values(["problem", "method", "repetition", "iteration"], kind="stable")
         total = np.zeros((len(paired.problems), len(paired.methods), len(grid)))
         count = np.zeros((len(paired.problems), len(paired.methods), 1))
-        where = {name: i for i, name in enumerate(paired.problems)}, {name: i for i, name in enumerate(paired.methods)}
         for (problem, method, repetition), cell in part.groupby(["problem", "method", "repetition"], sort=False):
-            if (problem, repetition) not in compared or method not in where[1]:
+            i, j = row_of.get((problem, repetition)), column_of.get(method)
+            if i is None or j is None:
                 continue
             at = np.searchsorted(cell[x].to_numpy(float), grid, side="right") - 1
-            i, j = where[0][str(problem)], where[1][str(method)]
             total[i, j] += cell[measure].to_numpy(float)[np.maximum(at, 0)]
             count[i, j] += 1
         return np.asarray(total / np.maximum(count, 1))

@@ -5,9 +5,9 @@ a score to maximise is negated by the caller. `a` and `b` are two such columns, 
 says otherwise. Missing values are refused: drop them with `complete`, which says how many datasets that cost.
 Reading rows into tables and drawing the diagrams are left to others.
 
-Papers: T, Lévesque 2018 (thesis); L, Lacoste et al. 2014; U, Glasmachers and Igel 2008; P, Xavier-Júnior et al. 2020;
-Demšar 2006, "Statistical comparisons of classifiers over multiple data sets"; Lacoste et al. 2012, "Bayesian comparison
-of machine learning algorithms on single and multiple datasets"; Benavoli et al. 2017, "Time for a change".
+Papers, beside those of `docs/papers.md`: Demšar 2006, "Statistical comparisons of classifiers over multiple data sets";
+Lacoste et al. 2012, "Bayesian comparison of machine learning algorithms on single and multiple datasets"; Benavoli et
+al. 2017, "Time for a change".
 In formulas m is the number of methods and n the number of datasets.
 """
 
@@ -21,7 +21,7 @@ import numpy.typing as npt
 from scipy import special, stats
 
 from comitia.arrays import Array
-from comitia.errors import ChoiceError
+from comitia.errors import ChoiceError, check_int
 
 
 class Friedman(NamedTuple):
@@ -147,24 +147,17 @@ def _within(name: str, value: float, low: float, high: float) -> None:
         )
 
 
-def _at_least(name: str, value: int, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ChoiceError(
-            f"The '{name}' parameter must be an int >= {least}. Got {value!r} instead. Choose a larger '{name}'."
-        )
-
-
 # Ranks and counts
 
 
 def _comp(table: Array) -> Array:
-    """Compare every two methods by T eq. 3.10: 0 where i is better than j, .5 where equal, 1 where worse."""
+    """Compare every two methods (Lévesque 2018, eq. 3.10): 0 where i is better than j, .5 if equal, 1 if worse."""
     i, j = table[:, :, None], table[:, None, :]
     return np.asarray((i > j) + 0.5 * (i == j))  # (n_datasets, n_methods, n_methods)
 
 
 def ranks(errors: npt.ArrayLike) -> Array:
-    """Rank the methods on each dataset, 1 the best, by T eq. 3.9 and 3.10.
+    """Rank the methods on each dataset, 1 the best (Lévesque 2018, eq. 3.9 and 3.10).
 
     Two tied methods give each other half a point, so ties share the average of their ranks and a row always sums to
     m (m + 1) / 2. Only exactly equal errors are ties.
@@ -188,7 +181,7 @@ def ranks(errors: npt.ArrayLike) -> Array:
 
 
 def mean_ranks(errors: npt.ArrayLike) -> Array:
-    """Average the ranks over datasets, T §3.3.1; every dataset weighs the same.
+    """Average the ranks over datasets (Lévesque 2018, §3.3.1); every dataset weighs the same.
 
     Examples
     --------
@@ -199,9 +192,9 @@ def mean_ranks(errors: npt.ArrayLike) -> Array:
 
 
 def win_rates(errors: npt.ArrayLike) -> Array:
-    """Return the pairwise win rate of each method, averaged over datasets, as T Tables 3.1 and 3.5 print it.
+    """Return the pairwise win rate of each method, averaged over datasets: Lévesque 2018, Tables 3.1 and 3.5.
 
-    T eq. 3.11 prints (1 / m) sum_{j=1}^m comp(e_i, e_j), which grows when i is *worse*. The tables hold 1 minus that:
+    His eq. 3.11 is (1 / m) sum_{j=1}^m comp(e_i, e_j), which grows when i is *worse*. The tables hold 1 minus that:
     with the comparison of a method to itself (.5) in the sum and m below the line, a win rate is
     (m + .5 - rank) / m, which gives all 40 printed pairs of rank and win rate to their rounding (rank 5.58 of 14 and
     63.71 %), where the usual (m - rank) / (m - 1) does not (64.77 %). So the best possible win rate is 1 - 1 / (2 m),
@@ -221,7 +214,7 @@ def win_rates(errors: npt.ArrayLike) -> Array:
 
 
 def win_loss_counts(errors: npt.ArrayLike) -> npt.NDArray[np.int64]:
-    """Count wins minus losses of the row's method against the column's, as in T Tables 3.2 to 3.4.
+    """Count wins minus losses of the row's method against the column's, as in Lévesque 2018, Tables 3.2-3.4.
 
     One up for each dataset where the row is better, one down where it is worse, unchanged on a tie. The matrix is
     antisymmetric, and with it mean rank = (m + 1) / 2 - (row sum) / (2 n).
@@ -239,12 +232,12 @@ def win_loss_counts(errors: npt.ArrayLike) -> npt.NDArray[np.int64]:
 
 
 def win_frequency(errors: npt.ArrayLike) -> Array:
-    """Return how often the row's method beats the column's, L §6.2; ties give .5 to each (L footnote 7).
+    """Return how often the row's method beats the column's; ties give .5 to each (Lacoste et al. 2014).
 
     Returns
     -------
     rho : ndarray of shape (n_methods, n_methods)
-        Higher is better for the row; `rho + rho.T` is 1 and the diagonal is .5, as in L Tables 2 and 3.
+        Higher is better for the row; `rho + rho.T` is 1 and the diagonal is .5, as in their Tables 2 and 3.
 
     Examples
     --------
@@ -255,10 +248,10 @@ def win_frequency(errors: npt.ArrayLike) -> Array:
 
 
 def expected_rank(errors: npt.ArrayLike) -> Array:
-    """Return L's expected rank as printed in §6.2: how many methods are as good or better, itself included.
+    """Return the expected rank as Lacoste et al. 2014, §6.2, print it: how many are as good or better, itself included.
 
-    The mean over datasets. As printed a tie counts in full, so two tied winners both get rank 2. L's footnote 7 says
-    that ties were given half to each method, under which the expected rank is `mean_ranks` and L's
+    The mean over datasets. As printed a tie counts in full, so two tied winners both get rank 2. Their footnote 7 says
+    that ties were given half to each method, under which the expected rank is `mean_ranks` and their
     E[R]_i = 1 + (1 - rho) for two methods holds with ties too; without ties the two are equal.
 
     Returns
@@ -281,10 +274,10 @@ def wilcoxon(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
     """Return the two-sided p value of Wilcoxon's signed-rank test on paired errors.
 
     Assumes that differences can be compared in size across datasets and are symmetric about their median. Datasets
-    where both are equal are left out (Wilcoxon's own way, which T §3.3.1 argues for; Demšar splits them instead);
-    with no other dataset the p value is 1. Differences of tied size share their average rank; only exactly equal
-    sizes are ties, and 0.3 - 0.2 is not 0.2 - 0.1. SciPy chooses between the exact and the normal distribution by the
-    size of the sample and its ties; T and C do not say which they took.
+    where both are equal are left out (Wilcoxon's own way, which Lévesque 2018, §3.3.1, argues for; Demšar splits them
+    instead); with no other dataset the p value is 1. Differences of tied size share their average rank; only exactly
+    equal sizes are ties, and 0.3 - 0.2 is not 0.2 - 0.1. SciPy chooses between the exact and the normal distribution by
+    the size of the sample and its ties; the papers do not say which they took.
 
     Examples
     --------
@@ -316,8 +309,9 @@ def wilcoxon_matrix(errors: npt.ArrayLike) -> Array:
 def sign_test(a: npt.ArrayLike, b: npt.ArrayLike, *, one_sided: bool = False) -> float:
     """Return the p value of the sign test, whose null is that wins and losses are equally likely.
 
-    Assumes independent datasets and nothing about the size of differences. Ties are discarded (L footnote 7); with
-    nothing left the p value is 1. `one_sided` asks whether `a` is better; L does not say which it printed.
+    Assumes independent datasets and nothing about the size of differences. Ties are discarded, as in
+    Lacoste et al. 2014, who do not say whether theirs was one-sided; with nothing left the p value is 1. `one_sided`
+    asks whether `a` is better.
 
     Examples
     --------
@@ -388,7 +382,7 @@ def paired_counts(
 
 
 def pb_test(wins: npt.ArrayLike, losses: npt.ArrayLike, *, prior: float = 1.0) -> float:
-    """Return Pr(A better than B) of the Poisson-binomial test, Lacoste et al. 2012 (used in L §6.2).
+    """Return Pr(A better than B) of the Poisson-binomial test, Lacoste et al. 2012.
 
     On each dataset the probabilities that A wins, ties or loses an example have a Dirichlet posterior with `prior`
     pseudo-counts each, and A is better there when it wins more than it loses, with probability
@@ -453,7 +447,7 @@ def bayesian_signed_rank(
     first, second = _pair(a, b)
     if not 0 <= rope < np.inf:
         raise ChoiceError(f"The 'rope' parameter must be a float >= 0. Got {rope!r} instead. Use 0 for no rope.")
-    _at_least("n_samples", n_samples, 1)
+    check_int("bayesian_signed_rank", "n_samples", n_samples)
     z = np.append(0.0, first - second)
     sums = z[:, None] + z[None, :]
     weights = rng.dirichlet(np.append(0.5, np.ones(len(first))), size=n_samples)  # (n_samples, 1 + n_datasets)
@@ -482,7 +476,7 @@ def bootstrap_median_difference(
     """
     first, second = _pair(a, b)
     _within("level", level, 0.0, 1.0)
-    _at_least("n_resamples", n_resamples, 1)
+    check_int("bootstrap_median_difference", "n_resamples", n_resamples)
     size = np.maximum(np.abs(first), np.abs(second))
     relative = np.divide(first - second, size, out=np.zeros_like(first), where=size > 0)
     drawn = rng.integers(len(relative), size=(n_resamples, len(relative)))
@@ -497,8 +491,8 @@ def friedman(errors: npt.ArrayLike) -> Friedman:
     """Test whether all methods have the same mean rank (Friedman, chi-square approximation).
 
     Assumes independent datasets; ties get average ranks and the statistic SciPy's correction for them (Demšar's formula
-    has none, so his and T's values are a little smaller). Where every dataset is one tie, the statistic is 0 and
-    p is 1. Needs three methods; for two use `wilcoxon` or `sign_test`.
+    has none, so the values of Demšar and of Lévesque 2018 are a little smaller). Where every dataset is one tie, the
+    statistic is 0 and p is 1. Needs three methods; for two use `wilcoxon` or `sign_test`.
 
     Examples
     --------
@@ -527,8 +521,8 @@ def critical_distance(n_methods: int, n_datasets: int, *, alpha: float = 0.05) -
     >>> round(critical_distance(14, 118), 3)
     1.826
     """
-    _at_least("n_methods", n_methods, 2)
-    _at_least("n_datasets", n_datasets, 1)
+    check_int("critical_distance", "n_methods", n_methods, least=2)
+    check_int("critical_distance", "n_datasets", n_datasets)
     _within("alpha", alpha, 0.0, 1.0)
     q = stats.studentized_range.ppf(1.0 - alpha, n_methods, np.inf) / np.sqrt(2.0)
     return float(q * _spread(n_methods, n_datasets))
@@ -594,7 +588,7 @@ def cliques(mean_ranks: npt.ArrayLike, cd: float) -> list[tuple[int, ...]]:
 
 
 def mann_whitney(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
-    """Return the one-sided p value of the Mann-Whitney U test that `a` tends to be lower, as in U Table 1.
+    """Return the one-sided p value of the Mann-Whitney U test that `a` tends to be lower (Glasmachers and Igel 2008).
 
     `a` and `b` are independent trials on one problem, not pairs, and may differ in number. SciPy takes the exact
     distribution for small samples without ties, else the normal one with corrections for ties and continuity; so
@@ -608,57 +602,14 @@ def mann_whitney(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
     return float(stats.mannwhitneyu(_sample("a", a), _sample("b", b), alternative="less").pvalue)
 
 
-def mann_whitney_mark(a: npt.ArrayLike, b: npt.ArrayLike) -> str:
-    """Return the entry of U Table 1 for a row `a` and a column `b`.
-
-    "<", "<<", "<<<" where `a` is better with p < .05, .01, .001 in a one-sided Mann-Whitney test, ">", ">>", ">>>"
-    where it is worse, otherwise the p value that `a` is better, with two decimals.
-
-    Examples
-    --------
-    >>> mann_whitney_mark(range(5), range(5, 10)), mann_whitney_mark([1, 2, 4], [3, 5])
-    ('<<', '0.20')
-    """
-    better, worse = mann_whitney(a, b), mann_whitney(b, a)
-    levels = (0.05, 0.01, 0.001)
-    mark = "<" * sum(better < level for level in levels) or ">" * sum(worse < level for level in levels)
-    return mark or f"{better:.2f}"
-
-
-def pb_mark(probability: float) -> str:
-    """Return L Table 1's symbol for Pr(A better than B): lightly (> .8), significant (> .9), highly (> .95).
-
-    L prints two black dots that differ in looks only; here they are a small and a large one.
-
-    Examples
-    --------
-    >>> [pb_mark(p) for p in (0.8, 0.85, 0.92, 0.99)]
-    ['', '◦', '•', '●']
-    """
-    return _SYMBOLS[sum(probability > level for level in (0.8, 0.9, 0.95))]
-
-
-def sign_mark(p: float) -> str:
-    """Return L Table 1's symbol for the p value of a sign test: lightly (< .1), significant (< .05), highly (< .01).
-
-    Examples
-    --------
-    >>> [sign_mark(p) for p in (0.1, 0.07, 0.02, 0.001)]
-    ['', '◦', '•', '●']
-    """
-    return _SYMBOLS[sum(p < level for level in (0.1, 0.05, 0.01))]
-
-
-_SYMBOLS = ("", "◦", "•", "●")
-
-
 # Precision and recall
 
 
 def f_measure(precision: float, recall: float) -> float:
-    """Return the harmonic mean of precision and recall, P eq. 1; 0 where both are 0.
+    """Return the harmonic mean of precision and recall; 0 where both are 0.
 
-    Over several runs P averages precision and recall first and takes the F-measure of the two averages.
+    Over several runs Xavier-Júnior et al. 2020 average precision and recall first and take the F-measure of the two
+    averages.
 
     Examples
     --------
@@ -669,7 +620,7 @@ def f_measure(precision: float, recall: float) -> float:
 
 
 def macro_precision_recall_f(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> Macro:
-    """Average precision and recall over the classes and take the F-measure of the averages, P §5.3.
+    """Average precision and recall over the classes and take the F-measure of the averages (Xavier-Júnior et al. 2020).
 
     This is not the average of the classes' F-measures, which scikit-learn calls macro F1. The classes are those that
     occur in `y_true` or `y_pred`, each with the same weight; a class never predicted has precision 0, one that never

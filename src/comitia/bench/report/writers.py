@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable
 
-from comitia.bench.report.layouts import Table, Text
+from comitia.bench.report.layouts.typesetting import Table, Text
 
 
 def markdown(table: Table) -> str:
@@ -81,6 +80,3 @@ def _html(entry: Text) -> str:
     if entry.bold:
         text = f"<b>{text}</b>"
     return f"<td class='grey'>{text}</td>" if entry.grey else f"<td>{text}</td>"
-
-
-WRITERS: dict[str, Callable[[Table], str]] = {"markdown": markdown, "latex": latex, "html": html_table}

@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 from scipy.stats import rankdata
 
 from comitia.arrays import Array
-from comitia.learners.weka.weka_classifier import Codes, Learner, normalised, one_hot, softmax
+from comitia.learners.weka.weka_classifier import Codes, WekaClassifier, normalised, one_hot, softmax
 
 Ints = NDArray[np.int64]
 N_CELLS = 5
@@ -36,11 +36,11 @@ def cut_points(X: Array) -> list[Array]:
 
 
 def cells_of(X: Array, cuts: list[Array]) -> Ints:
-    """Return the number of the cell of each value.  # (n, d)."""
+    """Return the number of the cell of each value, an (n, d) array."""
     return np.column_stack([np.searchsorted(cut, column) for cut, column in zip(cuts, X.T, strict=True)])
 
 
-class DecisionTable(Learner):
+class DecisionTable(WekaClassifier):
     """WEKA's decision table: class frequencies for each combination of cells of a few columns.
 
     The columns are searched for, one more at a time, so that `measure` is best when each of `folds` parts of the rows
@@ -80,7 +80,7 @@ class DecisionTable(Learner):
         self.cells_ = cells[first][:, self.columns_]
 
     def _left_out(self, keys: Ints, fold: Ints, truth: Array) -> Array:
-        """Return what the other folds' rows of the same combination say of each row.  # (n, n_classes)."""
+        """Return what the other folds' rows of the same combination say of each row, an (n, n_classes) array."""
         counts = _sums(keys, truth)
         own = truth if self.folds == 1 else _sums(keys * self.folds + fold, truth)
         return normalised(counts - own + self.prior_)  # the prior counts as one row
@@ -130,7 +130,7 @@ def _keys(cells: Ints) -> Ints:
 
 
 def _sums(keys: Ints, truth: Array) -> Array:
-    """Return, for each row, the class counts of the rows with its key.  # (n, n_classes)."""
+    """Return, for each row, the class counts of the rows with its key: an (n, n_classes) array."""
     where = np.unique(keys, return_inverse=True)[1]
     n_classes = truth.shape[1]
     flat = np.bincount(where * n_classes + truth.argmax(axis=1), minlength=(where.max() + 1) * n_classes)
@@ -153,7 +153,7 @@ def _badness(P: Array, codes: Codes, truth: Array, measure: str) -> float:
             return float(1 - np.average(area, weights=n_in))
 
 
-class BayesNet(Learner):
+class BayesNet(WekaClassifier):
     """A Bayesian network over cut columns: naive, or with `tree` each column has another one as a parent too.
 
     The tree is the one with the most mutual information given the class (TAN; Friedman, Geiger, Goldszmidt 1997).
@@ -212,7 +212,7 @@ def tree_of(pairs: Array) -> NDArray[np.int64]:
     return np.where(parents < 0, -1, parents).astype(np.int64)
 
 
-class KernelBayes(Learner):
+class KernelBayes(WekaClassifier):
     """Naive Bayes whose densities are sums of Gaussians, one for each row, as wide as range / sqrt(n) (WEKA's -K)."""
 
     def _fit(self, X: Array, codes: Codes, weight: Array | None) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from comitia.arrays import Array, Mask
-from comitia.learners.weka.weka_classifier import Codes, Learner, normalised, one_hot
+from comitia.learners.weka.weka_classifier import Codes, WekaClassifier, normalised, one_hot
 
 Weights = Literal["equal", "inverse", "similarity"]
 TINY = 1e-9
@@ -18,7 +18,7 @@ BLENDS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
 """What an automatic blend chooses from, in per cent."""
 
 
-class Neighbours(Learner):
+class Neighbours(WekaClassifier):
     """The nearest `k` rows vote; with `validated` the best number up to `k` is found by leaving each row out.
 
     Weights are 1, the inverse of the distance, or 1 less the distance, which is divided by the root of the number of
@@ -50,7 +50,7 @@ class Neighbours(Learner):
         return np.asarray(cdist(X, self.rows_) / np.sqrt(X.shape[1]))
 
     def _votes(self, D: Array, k: int) -> Array:
-        """Return the weighted votes of the nearest `k`, the nearest first.  # (n, k, n_classes)."""
+        """Return the weighted votes of the nearest `k`, the nearest first: an (n, k, n_classes) array."""
         nearest = np.argsort(D, axis=1, kind="stable")[:, :k]
         d = np.take_along_axis(D, nearest, axis=1)
         if self.weights == "inverse":
@@ -65,7 +65,7 @@ class Neighbours(Learner):
         return normalised(self._votes(self._distances(X), self.k_).sum(axis=1))
 
 
-class KStar(Learner):
+class KStar(WekaClassifier):
     """Every row votes with `exp(-|x - row|_1 / s)`, the probability of a random walk of K*'s exponential steps.
 
     The scale `s` of each question makes the effective number of voters, `(sum w)^2 / sum w^2`, what the blend says:
@@ -95,7 +95,7 @@ class KStar(Learner):
 
 
 def star_weights(D: Array, blend: float) -> Array:
-    """Return K*'s weights for distances: `exp(-d / s)` with the scale found by bisection.  # (n, n_rows).
+    """Return K*'s weights for distances: `exp(-d / s)` with the scale found by bisection.
 
     An infinite distance is a row that has no vote.
     """

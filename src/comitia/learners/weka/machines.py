@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from collections.abc import Callable
+from typing import Literal, Self, TypeAlias
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from comitia.arrays import Array
-from comitia.learners.weka.weka_classifier import Codes, Learner, one_hot, softmax
+from comitia.arrays import AnyArray, Array, Table
+from comitia.learners.weka.weka_classifier import Codes, WekaClassifier, one_hot, softmax
 
+Kernel: TypeAlias = str | Callable[[Array, Array], Array]
+"""scikit-learn's name of a kernel, or one of `svm_kernels`."""
 MOST_STEPS = 20_000
-"""Steps of libsvm: a high power of a large product never ends otherwise."""
+"""Steps of libsvm, which would never end with a high power of a large product."""
 MOST_EPOCHS = 200
 """WEKA has 500."""
 MOST_RESETS = 6
@@ -22,17 +25,17 @@ BATCH = 200
 DECAY_EPOCHS = 20
 """Epochs after which a decaying rate is a half; WEKA's is a half after one of its stochastic epochs."""
 MOST_FLAT, LEAST_GAIN = 10, 1e-4
-"""So many epochs in a row without such a gain end the descent (scikit-learn's)."""
+"""The descent ends after this many epochs in a row without such a gain (scikit-learn's)."""
 
 
-class SupportVectors(Learner):
+class SupportVectors(WekaClassifier):
     """WEKA's SMO: an SVM, pairs of classes voting; `logistic` fits a logistic model to its outputs for probabilities.
 
     Without one, all the probability is on the class that is predicted, as in WEKA.
     """
 
     def __init__(
-        self, kernel: Any = "rbf", C: float = 1.0, gamma: float = 1.0, logistic: bool = False, random_state: int = 0
+        self, kernel: Kernel = "rbf", C: float = 1.0, gamma: float = 1.0, logistic: bool = False, random_state: int = 0
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -54,7 +57,7 @@ class SupportVectors(Learner):
         return one_hot(self.svm_.predict(X), len(self.classes_))
 
 
-class Perceptron(Learner):
+class Perceptron(WekaClassifier):
     """WEKA's multilayer perceptron: one hidden layer of sigmoids, gradient descent with momentum.
 
     Hidden units as WEKA's letters: `i` inputs, `o` outputs, `t` both, `a` half of both. When it diverges it starts over
@@ -87,7 +90,7 @@ class Perceptron(Learner):
             self.layers_ = descended(first, X, T, self.rate / 2**reset, self.momentum, self.decay, rng)
             if all(np.isfinite(W).all() for W in self.layers_):
                 return
-        self.layers_ = first  # never seen; a network that knows nothing is better than none
+        self.layers_ = first  # has never happened; a network that knows nothing is better than none
 
     def _answer(self, X: Array) -> Array:
         with np.errstate(over="ignore"):
@@ -150,7 +153,7 @@ def descended(
     return [W, V]
 
 
-class Tree(Learner):
+class Tree(WekaClassifier):
     """A decision tree by entropy; `laplace` counts every class once more in each leaf."""
 
     def __init__(
@@ -169,7 +172,7 @@ class Tree(Learner):
         self.max_depth = max_depth
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Table, y: AnyArray, sample_weight: Array | None = None) -> Self:
         """Fit, with weights if there are any."""
         return self._learn(X, y, sample_weight)
 
@@ -185,7 +188,7 @@ class Tree(Learner):
 
     def _answer(self, X: Array) -> Array:
         model = self.tree_model_
-        # all weight may have gone from a class, which then is none of the tree's
+        # a class may have lost all its weight: the tree does not know it then
         P = np.zeros((len(X), len(self.classes_)))
         P[:, model.classes_] = model.predict_proba(X)
         if not self.laplace:

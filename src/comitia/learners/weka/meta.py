@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import has_fit_parameter
 
 from comitia.arrays import Array
-from comitia.learners.weka.weka_classifier import Codes, Learner, normalised, one_hot
+from comitia.learners.weka.weka_classifier import Codes, WekaClassifier, normalised, one_hot
 
 Rule = Literal["avg", "prod", "maj", "min", "max", "med"]
 RULES: tuple[Rule, ...] = ("avg", "prod", "maj", "min", "max", "med")
 LEAST_ERROR = 1e-10
 
 
-class Boosted(Learner):
+class Boosted(WekaClassifier):
     """AdaBoost for several classes (SAMME): rows that were wrong count more for the next member.
 
     A member with weighted error e has the vote `log((1 - e) / e) + log(K - 1)`, and the weights of the rows that it got
@@ -35,7 +35,7 @@ class Boosted(Learner):
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: BaseEstimator,
         n_iterations: int = 10,
         resample: bool = False,
         mass: float = 1.0,
@@ -51,7 +51,7 @@ class Boosted(Learner):
         rng = np.random.default_rng(self.random_state)
         chance = 1 - 1 / len(self.classes_)
         w = np.full(len(X), 1 / len(X))
-        self.estimators_: list[Any] = []
+        self.estimators_: list[BaseEstimator] = []
         votes: list[float] = []
         for _ in range(self.n_iterations):
             model = self._member(X, codes, w, rng)
@@ -70,7 +70,7 @@ class Boosted(Learner):
             w /= w.sum()
         self.votes_ = np.array(votes) / np.sum(votes)
 
-    def _member(self, X: Array, codes: Codes, w: Array, rng: np.random.Generator) -> Any:
+    def _member(self, X: Array, codes: Codes, w: Array, rng: np.random.Generator) -> BaseEstimator:
         model = reseeded(self.estimator, int(rng.integers(2**31)))
         rows = heaviest_rows(w, self.mass)
         share = w[rows] / w[rows].sum()
@@ -108,8 +108,8 @@ def heaviest_rows(w: Array, mass: float) -> Codes:
     return np.flatnonzero(w >= falling[last])
 
 
-class Vote(Learner):
-    """Members answer with probabilities, which a rule makes one: mean, product, most votes, least, greatest, median.
+class Vote(WekaClassifier):
+    """A rule combines the probabilities of the members: mean, product, most votes, least, greatest or median.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class Vote(Learner):
         How often each counts.
     """
 
-    def __init__(self, estimators: list[tuple[str, Any]], copies: list[int], rule: Rule = "avg") -> None:
+    def __init__(self, estimators: list[tuple[str, BaseEstimator]], copies: list[int], rule: Rule = "avg") -> None:
         self.estimators = estimators
         self.copies = copies
         self.rule = rule
@@ -155,7 +155,7 @@ def combined(P: Array, rule: Rule) -> Array:
     return normalised(np.where(found.sum(axis=1, keepdims=True) > 0, found, mean))
 
 
-def reseeded(estimator: Any, seed: int) -> Any:
+def reseeded(estimator: BaseEstimator, seed: int) -> BaseEstimator:
     """Return a copy of an estimator in which everything random draws from this seed."""
     names = [name for name in estimator.get_params() if name.split("__")[-1] == "random_state"]
     return clone(estimator).set_params(**dict.fromkeys(names, seed))

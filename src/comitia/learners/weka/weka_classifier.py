@@ -1,45 +1,45 @@
-"""What the learners share: classes as codes, and an answer where there is but one class."""
+"""What the learners share: classes as codes, and an answer where there is only one class."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_array, check_X_y
 
-from comitia.arrays import AnyArray, Array, Indices
+from comitia.arrays import AnyArray, Array, Indices, Table
 
 Codes = Indices
 
 
-class Learner(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class WekaClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """A classifier that works on class codes and answers with probabilities.
 
-    A kind of learner has `_fit(X, codes, weight)` and `_answer(X)`; neither is called when there is one class only, as
+    A subclass has `_fit(X, codes, weight)` and `_answer(X)`; neither is called when there is one class only, as
     happens in a small bag or fold.
     """
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit.  # X: (n_rows, n_columns), y: (n_rows,)."""
+    def fit(self, X: Table, y: AnyArray) -> Self:
+        """Fit to a table of numbers and one class per row."""
         return self._learn(X, y, None)
 
-    def _learn(self, X: Any, y: Any, weight: Array | None) -> Self:
-        X, y = check_X_y(X, y, dtype=np.float64)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        self.n_features_in_ = X.shape[1]
+    def _learn(self, X: Table, y: AnyArray, weight: Array | None) -> Self:
+        rows, labels = check_X_y(X, y, dtype=np.float64)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        self.n_features_in_ = rows.shape[1]
         if len(self.classes_) > 1:
-            self._fit(X, codes, weight)
+            self._fit(rows, codes, weight)
         return self
 
-    def predict_proba(self, X: Any) -> Array:
-        """Return class probabilities.  # (n_rows, n_classes)."""
-        X = check_array(X, dtype=np.float64)
-        return self._answer(X) if len(self.classes_) > 1 else np.ones((len(X), 1))
+    def predict_proba(self, X: Table) -> Array:
+        """Return class probabilities, an (n_rows, n_classes) array."""
+        rows = check_array(X, dtype=np.float64)
+        return self._answer(rows) if len(self.classes_) > 1 else np.ones((len(rows), 1))
 
-    def predict(self, X: Any) -> AnyArray:
-        """Return the most probable class, the first of equals.  # (n_rows,)."""
+    def predict(self, X: Table) -> AnyArray:
+        """Return the most probable class of each row, the first of equals."""
         found: AnyArray = self.classes_[self.predict_proba(X).argmax(axis=1)]
         return found
 
@@ -49,11 +49,11 @@ class Learner(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     @abstractmethod
     def _answer(self, X: Array) -> Array:
-        """Return probabilities of those classes.  # (n_rows, n_classes)."""
+        """Return probabilities of those classes, an (n_rows, n_classes) array."""
 
 
 def one_hot(codes: Codes, n_classes: int) -> Array:
-    """Return a row of zeros and a one for each code.  # (n, n_classes)."""
+    """Return one row per code: zeros, and a one at the code."""
     return np.eye(n_classes)[codes]
 
 

@@ -10,6 +10,8 @@ from comitia.optimizers import CMAES
 from comitia.optimizers.cmaes.uncertainty import UncertaintyHandling
 from comitia.selections.single import DistributionMean
 
+PAPERS = (GLASMACHERS_2008,)
+
 
 def evolved(
     name: str,
@@ -24,18 +26,12 @@ def evolved(
     return Method(
         name,
         partial(
-            CMAES,
-            log_step=1.0,
-            restarts=False,
-            asks_again=is_reshuffled,
-            averages=averages,
-            uncertainty=uncertainty,
+            CMAES, log_step=1.0, restarts=False, asks_again=is_reshuffled, averages=averages, uncertainty=uncertainty
         ),
         summary,
         selection=DistributionMean(),
         is_reshuffled=is_reshuffled,
         spelling=spelling,
-        papers=(GLASMACHERS_2008,),
     )
 
 

@@ -21,7 +21,6 @@ METHODS = [
         GP_OF_MOST_PROBABLE_THETA,
         "Gaussian process, Matern 5/2, most probable length scales, EI.",
         spelling="SMBO",
-        papers=PAPERS,
     ),
     Method(
         "esmbo",
@@ -30,7 +29,6 @@ METHODS = [
         goal=BootstrapRisk(),
         selection=AgnosticBayes(),
         spelling="ESMBO",
-        papers=PAPERS,
     ),
     Method(
         "ers",
@@ -38,6 +36,5 @@ METHODS = [
         "`rs`, the best model of each bootstrap of the validation rows.",
         selection=AgnosticBayes(),
         spelling="ERS",
-        papers=PAPERS,
     ),
 ]

@@ -45,7 +45,6 @@ def ensemble_optimisation(
         goal=EnsembleLoss(rules),
         selection=SlotCommittee(rules) if selection is None else selection,
         spelling=spelling,
-        papers=PAPERS,
     )
 
 
@@ -59,7 +58,6 @@ def cma_with_rows_set_aside(short: str, what: str, selection: Selection, *, is_r
         selection=selection,
         is_reshuffled=is_reshuffled,
         has_selection_split=True,
-        papers=PAPERS,
     )
 
 
@@ -72,25 +70,16 @@ OVERFITTING = [
         papers=(LEVESQUE_2018, LEVESQUE_2017, LACOSTE_2014),
         aliases=("RS-best",),
     ),
-    Method("grid", Grid, "A grid of 10 values for each number, return the best.", spelling="grid", papers=PAPERS),
-    Method(
-        "gp",
-        GP_WITH_GRADIENTS,
-        "Gaussian process, Matern 5/2, slice sampling, EI, L-BFGS.",
-        spelling="gp",
-        papers=PAPERS,
-    ),
-    Method("gp-r", GP_WITH_GRADIENTS, "`gp`, splits reshuffled every trial.", is_reshuffled=True, papers=PAPERS),
-    Method(
-        "gp-pm", GP_WITH_GRADIENTS, "`gp`, return the least posterior mean.", selection=PosteriorMean(), papers=PAPERS
-    ),
+    Method("grid", Grid, "A grid of 10 values for each number, return the best.", spelling="grid"),
+    Method("gp", GP_WITH_GRADIENTS, "Gaussian process, Matern 5/2, slice sampling, EI, L-BFGS.", spelling="gp"),
+    Method("gp-r", GP_WITH_GRADIENTS, "`gp`, splits reshuffled every trial.", is_reshuffled=True),
+    Method("gp-pm", GP_WITH_GRADIENTS, "`gp`, return the least posterior mean.", selection=PosteriorMean()),
     Method(
         "gp-pm-r",
         GP_WITH_GRADIENTS,
         "`gp-r`, return the least posterior mean.",
         selection=PosteriorMean(),
         is_reshuffled=True,
-        papers=PAPERS,
     ),
     Method(
         "gp-sel",
@@ -98,7 +87,6 @@ OVERFITTING = [
         "`gp`, return the best on rows set aside for that.",
         selection=SelectionSplit(),
         has_selection_split=True,
-        papers=PAPERS,
     ),
     Method(
         "gp-sel-r",
@@ -107,10 +95,9 @@ OVERFITTING = [
         selection=SelectionSplit(),
         is_reshuffled=True,
         has_selection_split=True,
-        papers=PAPERS,
     ),
-    Method("cma", CMA_OF_SIX, "CMA-ES, 3 parents and 6 offspring, return the best.", spelling="cma", papers=PAPERS),
-    Method("cma-r", CMA_THAT_ASKS_AGAIN, "`cma`, splits reshuffled every trial.", is_reshuffled=True, papers=PAPERS),
+    Method("cma", CMA_OF_SIX, "CMA-ES, 3 parents and 6 offspring, return the best.", spelling="cma"),
+    Method("cma-r", CMA_THAT_ASKS_AGAIN, "`cma`, splits reshuffled every trial.", is_reshuffled=True),
     *(
         cma_with_rows_set_aside(short, what, selection, is_reshuffled=is_reshuffled)
         for short, what, selection in (
@@ -123,15 +110,9 @@ OVERFITTING = [
 ]
 ENSEMBLES = [
     Method(
-        "bo-post",
-        GP_WITH_LOCAL_SEARCH,
-        "`bo-best`, a greedy committee of its trials.",
-        selection=GREEDY_FROM_THREE,
-        papers=PAPERS,
+        "bo-post", GP_WITH_LOCAL_SEARCH, "`bo-best`, a greedy committee of its trials.", selection=GREEDY_FROM_THREE
     ),
-    Method(
-        "rs-post", RandomSearch, "`rs`, a greedy committee of its trials.", selection=GREEDY_FROM_THREE, papers=PAPERS
-    ),
+    Method("rs-post", RandomSearch, "`rs`, a greedy committee of its trials.", selection=GREEDY_FROM_THREE),
     ensemble_optimisation(
         "eo-sqm",
         "What each trial would add to a committee of 12; squared margin.",

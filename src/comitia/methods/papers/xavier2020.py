@@ -8,6 +8,7 @@ from comitia.methods.method import Method
 from comitia.methods.papers.references import XAVIER_2020
 from comitia.optimizers import PBIL
 
+PAPERS = (XAVIER_2020,)
 BINS = 256
 """The paper has a component for each value of an integer, 255 at most; reals of `ensembles` say how many they have."""
 
@@ -17,13 +18,11 @@ METHODS = [
         partial(PBIL, bins=BINS, flat=True),
         "Probability vectors by generations; ensembles and single learners compete at one level.",
         spelling="PBIL-Auto-Ens-v1",
-        papers=(XAVIER_2020,),
     ),
     Method(
         "pbil-v2",
         partial(PBIL, bins=BINS),
         "`pbil-v1`, single learners at a level of their own.",
         spelling="PBIL-Auto-Ens-v2",
-        papers=(XAVIER_2020,),
     ),
 ]

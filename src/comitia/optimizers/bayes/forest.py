@@ -29,10 +29,10 @@ class ForestBelief:
     trees: tuple[Any, ...]
     best: float
     pending: Array
-    """Imputed rows that count as known.  # (n, d)"""
+    """Imputed rows that count as known, (n, d)."""
 
     def mean_var(self, X: Array) -> tuple[Array, Array]:
-        """Return mean and variance: of the trees' means, and within leaves.  # (n,) both."""
+        """Return mean and variance: of the trees' means, and within leaves, (n,) both."""
         rows = np.ascontiguousarray(self.space.impute(X), dtype=np.float32)
         leaves = [tree.apply(rows) for tree in self.trees]
         means = np.array([tree.value[leaf, 0, 0] for tree, leaf in zip(self.trees, leaves, strict=True)])

@@ -1,4 +1,7 @@
-"""Gaussian processes over a space: which rows they see, and where their theta comes from (T §2.4, §5.3; C §III)."""
+"""Gaussian processes over a space: which rows they see, and where their theta comes from.
+
+Lévesque 2018, §2.4 and §5.3; Lévesque et al. 2017, §III.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ from comitia.space import Space
 Acquisition = Callable[[Array, Array, Array, Array], Array]
 
 ALWAYS_TUNED = 20
-"""Up to so many observations theta's maximum is found anew for each."""
+"""Up to so many observations theta's maximum is found again after each."""
 GROWTH = 1.1
 """After that, each time the observations have grown by a tenth."""
 SCALE_CHANGE = 1.5
@@ -48,7 +51,7 @@ class View:
 
     @property
     def is_categorical(self) -> Mask:
-        """Which dimensions have no order.  # (d,)."""
+        """Which dimensions have no order, (d,)."""
         return np.zeros(len(self.space), dtype=bool) if self.kind == "relaxed" else self.space.is_categorical
 
     def __call__(self, X: Array) -> tuple[Array, Labels]:
@@ -64,7 +67,7 @@ class ProcessBelief:
     view: View
     posterior: Posterior
     best: Array
-    """The incumbent: the best mean at a tried or pending point, for each theta.  # (n_samples, 1)"""
+    """The incumbent: the best mean at a tried or pending point, for each theta, (n_samples, 1)."""
     acquisition: Acquisition
 
     def score(self, X: Array) -> Array:
@@ -155,7 +158,7 @@ class GaussianProcess:
     def _theta(
         self, blocks: Blocks, rows: Array, labels: Labels, y: Array, gaussian: Gaussian, rng: np.random.Generator
     ) -> Array:
-        """Return samples of theta, or its most probable value.  # (n_samples, n_theta)."""
+        """Return samples of theta, or its most probable value, (n_samples, n_theta)."""
         if not self._samples(len(y)):
             return gaussian.centre[None]
         if len(y) > MOST_TUNED:

@@ -1,4 +1,4 @@
-"""Where a belief promises most: random candidates, local search, gradients (T §5.3.2)."""
+"""Where a belief promises most: random candidates, local search, gradients (Lévesque 2018, §5.3.2)."""
 
 from __future__ import annotations
 
@@ -14,16 +14,14 @@ from comitia.space import Space
 
 FEW = 2000
 """A space with so few configurations is not searched: all of them are scored."""
-
-
 MOST_STEPS = 20
-"""Steps of a local search; T §5.3.2 has a maximum and names none."""
+"""Steps of a local search; Lévesque 2018, §5.3.2 has a maximum and names none."""
 LEAST_GAIN = 0.01
-"""A step must promise this much more, in the logarithm of EI a hundredth; T §5.3.2 has a threshold and names none."""
+"""A step must promise this much more in the logarithm of EI; Lévesque 2018, §5.3.2 has a threshold and names none."""
 
 
 def random_rows(space: Space, n: int, rng: np.random.Generator) -> Array:
-    """Return random configurations, or all of them where there are few.  # (n, d)."""
+    """Return random configurations, or all of them where there are few, (n, d)."""
     everything = space.all
     return everything if everything is not None and len(everything) <= FEW else space.sample(n, rng)
 
@@ -35,7 +33,7 @@ def ranked(X: Array, scores: Array) -> Array:
 
 @dataclass(frozen=True)
 class RandomCandidates:
-    """The best of random configurations (C §III-B)."""
+    """The best of random configurations (Lévesque et al. 2017, §III-B)."""
 
     n: int = 1000
 
@@ -46,7 +44,7 @@ class RandomCandidates:
 
 @dataclass(frozen=True)
 class LocalSearch:
-    """One-exchange local search from several starts at once (T eq. 5.7-5.8).
+    """One-exchange local search from several starts at once (Lévesque 2018, eq. 5.7-5.8).
 
     All starts take their steps together, so one step of all is one call of the model.
 
@@ -57,12 +55,12 @@ class LocalSearch:
     n_starts : int
         How many of them, and as many of the best trials.
     steps : tuple of float
-        Steps of reals in the encoded range, one search after the other; T has one fixed step.
+        Steps of reals in the encoded range, one search after the other; Lévesque 2018 has one fixed step.
     n_fine : int
-        Ends of the first search from which those with the other steps go on, the best ones.
+        The best ends of the first search, from which those with the other steps start.
     n_kept : tuple of int
-        Starts that go on after each step, the best of them; the last number holds for all further steps. Empty: all of
-        them. Most of the way is walked for the few whose end matters.
+        How many starts, the best of them, take another step after each one; the last number holds for all further
+        steps. Empty: all of them. So most steps are taken by the few whose end matters.
     """
 
     n_candidates: int = 250
@@ -93,17 +91,17 @@ def climb(
 ) -> tuple[Array, Array]:
     """Move every row to its best neighbour while it gains by it; return where they ended and the scores there.
 
-    Rows that meet go on as one; for `n_kept` see `LocalSearch`.
+    Rows that meet continue as one; for `n_kept` see `LocalSearch`.
     """
     X, scores = X.copy(), scores.copy()
     walking = np.arange(len(X))
-    memory = Memory(belief)
+    known = KnownScores(belief)
     for number in range(MOST_STEPS):
         neighbours, origin = space.neighbours(X[walking], step=step)
         if not len(neighbours):
             break
         neighbours = space.impute(neighbours)
-        best, values = best_of_each(neighbours, origin, memory.score(neighbours), len(walking))
+        best, values = best_of_each(neighbours, origin, known.score(neighbours), len(walking))
         better = values > scores[walking] + LEAST_GAIN
         walking = walking[better]
         if not len(walking):
@@ -116,7 +114,7 @@ def climb(
     return distinct(X, scores)
 
 
-class Memory:
+class KnownScores:
     """Scores that are known already: most neighbours of a step were neighbours of the one before, too.
 
     A change of branch leads to the middle of the other branch, wherever a row comes from, if what is inactive there is
@@ -172,7 +170,7 @@ class Perturbations:
     n_tried : int
         Best trials that are starts, too.
     n_children : int
-        Changed copies of each start in a round; the best of them and the start goes on.
+        Changed copies of each start in a round; the best of them and of the start is kept.
     scales : tuple of float
         Standard deviation of a changed number in each round, in the encoded range.
     n_kept : tuple of int
@@ -213,7 +211,7 @@ class Perturbations:
 def perturbed(space: Space, X: Array, n: int, scale: float, rng: np.random.Generator) -> tuple[Array, Indices]:
     """Return `n` changed copies of each row that are allowed, and the row each comes from.
 
-    About half of a row's active numbers move, and one in ten of its categories is drawn anew.
+    About half of a row's active numbers move, and one in ten of its categories is drawn again.
     """
     origin = np.repeat(np.arange(len(X)), n)
     rows = X[origin]
@@ -226,7 +224,7 @@ def perturbed(space: Space, X: Array, n: int, scale: float, rng: np.random.Gener
 
 @dataclass(frozen=True)
 class Gradients:
-    """L-BFGS from the best of Sobol points and trials (T §2.2, L §2).
+    """L-BFGS from the best of Sobol points and trials (Lévesque 2018, §2.2; Lacoste et al. 2014, §2).
 
     All starts are one problem whose objective is the sum of theirs: it separates, and one call of the model serves all.
     Numbers that are active at a start move; the rest stays. A relaxed space has numbers alone, all of them active.
@@ -237,7 +235,7 @@ class Gradients:
         Sobol points, a power of two.
     n_starts : int
     is_relaxed : bool
-        Treat every hyperparameter as an active real in [0, 1] (the `spearmint` row).
+        Treat every hyperparameter as an active real in [0, 1] (the method `spearmint`).
     most_steps : int
     """
 
@@ -265,14 +263,14 @@ class Gradients:
         return ranked(np.concatenate([found, X]), np.concatenate([belief.score(found), scores]))
 
     def movable(self, space: Space, X: Array) -> Mask:
-        """Return which coordinates of each row L-BFGS may move.  # (n, d)."""
+        """Return which coordinates of each row L-BFGS may move, (n, d)."""
         if self.is_relaxed:
             return np.ones(X.shape, dtype=bool)
         return np.asarray(space.active(X) & ~space.is_categorical)
 
 
 def sobol(d: int, n: int, rng: np.random.Generator) -> Array:
-    """Return the first `n` points of a scrambled Sobol sequence.  # (n, d)."""
+    """Return the first `n` points of a scrambled Sobol sequence, (n, d)."""
     from scipy.stats import qmc
 
     return np.asarray(qmc.Sobol(d, scramble=True, rng=rng).random(n))

@@ -49,7 +49,7 @@ class MondrianBelief:
 class MondrianProcess:
     """A Gaussian process with the Mondrian kernel; see `Surrogate`. Inactive hyperparameters are imputed.
 
-    Theta is the most probable one of the Laplace kernel, which the Mondrian kernel tends to; partitions are drawn anew
+    Theta is the most probable one of the Laplace kernel, which the Mondrian kernel tends to; partitions are drawn again
     for every suggestion.
 
     Parameters

@@ -35,5 +35,5 @@ class PerSecond:
 
 
 def log_seconds(history: History) -> Array:
-    """Return the logarithm of the seconds that each finished trial took.  # (n_finished,)."""
+    """Return the logarithm of the seconds that each finished trial took, (n_finished,)."""
     return np.log([max(observation.seconds, LEAST_SECONDS) for observation in history.observations()])

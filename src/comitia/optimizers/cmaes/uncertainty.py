@@ -1,7 +1,7 @@
-"""Uncertainty handling of UH-CMA-ES (U §2): how many evaluations one fitness value must be the mean of.
+"""Uncertainty handling of UH-CMA-ES: how many evaluations one fitness value must be the mean of.
 
-Some offspring are evaluated twice. If that changes their ranks by more than a tolerated amount, noise decides the
-selection, and later fitness values are averaged over more evaluations; else over fewer.
+Glasmachers and Igel 2008, §2. Some offspring are evaluated twice. If that changes their ranks by more than a tolerated
+amount, noise decides the selection, and later fitness values are averaged over more evaluations; else over fewer.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from comitia.history import History
 
 @dataclass(frozen=True)
 class UncertaintyHandling:
-    """U's scheme and its constants.
+    """The scheme of Glasmachers and Igel 2008 and its constants.
 
     Parameters
     ----------
     theta : float
-        How much noise is tolerated: rank changes up to the `50 theta` percentile of the possible ones (U: 0.2).
+        How much noise is tolerated: rank changes up to the `50 theta` percentile of the possible ones (the paper: 0.2).
     alpha : float
-        Factor of the number of evaluations; U names none, this is that of Hansen et al. (2009).
+        Factor of the number of evaluations; the paper names none, this is that of Hansen et al. (2009).
     most : int
-        Evaluations that a fitness value may be the mean of; U names no limit.
+        Evaluations that a fitness value may be the mean of; the paper names no limit.
     """
 
     theta: float = 0.2
@@ -65,7 +65,7 @@ class UncertaintyHandling:
 
 
 def uncertainty(old: Array, new: Array, is_reevaluated: Mask, theta: float = 0.2) -> float:
-    """Return U's uncertainty level `s`; positive means that there is too much noise.
+    """Return the uncertainty level `s`; positive means that there is too much noise.
 
     `s` is the mean over re-evaluated individuals of
     `2 D - lim(rank(new) - [new > old]) - lim(rank(old) - [old > new])` with `D = |rank(new) - rank(old)| - 1`.
@@ -99,17 +99,17 @@ def uncertainty(old: Array, new: Array, is_reevaluated: Mask, theta: float = 0.2
 def rank_change_limit(rank: float, population: int, theta: float) -> float:
     """Return the `50 theta` percentile of the rank changes `|1 - r|, ..., |2 lambda - 1 - r|` that are possible.
 
-    U does not say how percentiles interpolate; linearly, as numpy does, one place in a population of six is tolerated,
-    which is also the least limit of Hansen's own program.
+    The paper does not say how percentiles interpolate; linearly, as numpy does, one place in a population of six is
+    tolerated, which is also the least limit of Hansen's own program.
     """
     possible = np.abs(np.arange(1, 2 * population) - rank)
     return float(np.percentile(possible, 50 * theta))
 
 
 def averages(history: History) -> Indices:
-    """Return the number of evaluations a fitness value, for each generation of a study (U Fig. 2).
+    """Return the number of evaluations per fitness value, for each generation of a study, (n_batches,).
 
-    A generation is a batch of trials; so is one that was enqueued.  # (n_batches,)
+    Glasmachers and Igel 2008, Fig. 2. A generation is a batch of trials; so is one that was enqueued.
     """
     found: dict[int, int] = {}
     for number in range(len(history)):

@@ -1,11 +1,13 @@
-"""PBIL, population-based incremental learning, over any conditional space (P §4).
+"""PBIL, population-based incremental learning, over any conditional space.
+
+Xavier-Júnior et al. 2020, §4.
 
 A probability vector `p` for each hyperparameter of the space cut into cells. A generation is sampled down the
 hierarchy, its best half selected, and every vector moves towards what they used:
 
-    p[i] <- (1 - LR) p[i] + LR RelFreq[i]                                                          (P §2.3, §4.4)
+    p[i] <- (1 - LR) p[i] + LR RelFreq[i]                                                              (§2.3, §4.4)
 
-where RelFreq counts the selected individuals *that used the vector*; one that nobody used stays as it is.
+where RelFreq counts the selected individuals *that used the vector*; one that none of them used stays as it is.
 
 The search is a fold: `advance(state, generation, fitness)` gives the next state, and a generation is a function of the
 state and of its own random stream. A configuration is fitted once: an individual that is known already has its known
@@ -16,45 +18,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeGuard
+from typing import NamedTuple
 
-import ConfigSpace as CS
 import numpy as np
 
-from comitia.arrays import Array, Indices
-from comitia.errors import ChoiceError
+from comitia.arrays import Array
+from comitia.errors import ChoiceError, check_int
 from comitia.history import History
+from comitia.optimizers.pbil.vectors import MIDDLE, make_vectors
 from comitia.seams import Ask, Needs, Values
 from comitia.seeds import Seeds
 from comitia.space import Config, Space
-from comitia.space.hyperparameters import Choice, Hyperparameter
 
-MIDDLE = 0.5
-"""Coordinate of what a component leaves open; `Space.impute` puts inactive hyperparameters there too."""
 MOST_STALE = 10
 """Generations in a row without a new individual before the vectors start over: at LR 0.5 they have converged."""
 MOST_ROUNDS = 100
 """Rounds of rejection, for forbidden clauses and for what was seen, before giving up."""
-
-
-@dataclass(frozen=True)
-class Vector:
-    """What one probability vector chooses from."""
-
-    name: str
-    labels: tuple[str, ...]
-    """What each component stands for."""
-    cells: Array
-    """Coordinates that each component sets.  # (n_components, width)"""
-    start: Array
-    """Probabilities of the first generation.  # (n_components,)"""
-    draws: tuple[tuple[int, ...], ...]
-    """The columns that each draw sets: one draw a hyperparameter, several where hyperparameters share the vector."""
-
-    def components(self, X: Array) -> Indices:
-        """Return the component nearest to each row of imputed coordinates, for each draw.  # (n, n_draws)."""
-        distances = [((X[:, None, columns] - self.cells) ** 2).sum(axis=2) for columns in self.draws]
-        return np.stack([d.argmin(axis=1) for d in distances], axis=1)
 
 
 @dataclass(frozen=True)
@@ -63,7 +42,7 @@ class State:
 
     number: int
     p: tuple[Array, ...]
-    """One distribution a vector."""
+    """One distribution per vector."""
     seen: frozenset[Config] = frozenset()
     """Every individual so far."""
     n_stale: int = 0
@@ -75,7 +54,7 @@ class Generation:
     """The individuals of one generation; equal ones are listed as often as they were drawn."""
 
     X: Array
-    """Coordinates.  # (n, d)"""
+    """Coordinates."""
     configs: tuple[Config, ...]
     is_restart: bool = False
     """Whether they were drawn from the whole space because the vectors had converged."""
@@ -94,7 +73,7 @@ class Course(NamedTuple):
 
     labels: tuple[str, ...]
     p: Array
-    """A row for each generation, the last one is what the next generation is drawn from.  # (n_generations + 1, k)"""
+    """A row for each generation, the last one is what the next generation is drawn from, (n_generations + 1, k)."""
 
 
 class PBIL:
@@ -123,8 +102,9 @@ class PBIL:
         Share of the draws that ignore the vectors: each component keeps at least `floor` times its starting
         probability. 0 is the paper's.
     flat : bool
-        P's first version: where a value of a first choice does nothing but open a second choice (no ensemble: which
-        single classifier), the values of both compete in one vector. Spaces without such a value are the same in both.
+        The paper's first version: where a value of a first choice does nothing but open a second choice (no ensemble:
+        which single classifier), the values of both compete in one vector. Spaces without such a value are the same in
+        both.
 
     Examples
     --------
@@ -152,10 +132,10 @@ class PBIL:
         floor: float = 0.0,
         flat: bool = False,
     ) -> None:
-        _check_int("population", population)
-        _check_int("bins", bins)
+        check_int("PBIL", "population", population)
+        check_int("PBIL", "bins", bins)
         if most is not None:
-            _check_int("most", most)
+            check_int("PBIL", "most", most)
         _check_share("learning_rate", learning_rate, 0 < learning_rate <= 1, "(0, 1]")
         _check_share("selected", selected, 0 < selected <= 1, "(0, 1]")
         _check_share("floor", floor, 0 <= floor < 1, "[0, 1)")
@@ -220,7 +200,7 @@ class PBIL:
             generation = self.generation(state, seeds)
 
     def advance(self, state: State, generation: Generation, fitness: Array) -> State:
-        """Return the state after a generation: P §4.4.
+        """Return the state after a generation (§4.4).
 
         Parameters
         ----------
@@ -260,7 +240,7 @@ class PBIL:
         return Generation(X, tuple(self._space.decode(X)), is_restart)
 
     def _sampled(self, state: State, rng: np.random.Generator) -> Array:
-        """Draw a population from the vectors, forbidden ones left out.  # (population, d)."""
+        """Draw a population from the vectors, forbidden ones left out, (population, d)."""
         kept = np.empty((0, len(self._space)))
         for _ in range(MOST_ROUNDS):
             X = self._draw(state, rng)
@@ -282,7 +262,7 @@ class PBIL:
         return X
 
     def _unseen(self, state: State, rng: np.random.Generator) -> Array:
-        """Return up to a population of different points that were no individuals yet.  # (n, d)."""
+        """Return up to a population of different points that were no individuals yet, (n, d)."""
         found: dict[Config, Array] = {}
         for X in self._candidates(rng):
             for x, config in zip(X, self._space.decode(X), strict=True):
@@ -302,134 +282,6 @@ class PBIL:
         order = rng.permutation(len(everything))
         for start in range(0, len(order), max(self._population, 100)):
             yield everything[order[start : start + max(self._population, 100)]]
-
-
-# ---- vectors ------------------------------------------------------------------------------------------------------
-
-
-def make_vectors(space: Space, bins: int, most: int | None, *, flat: bool) -> tuple[Vector, ...]:
-    """Return the vectors of a space: one for each hyperparameter, shared and joint ones where it says so."""
-    only_open = values_that_only_open_a_choice(space) if flat else {}
-    second_choices = {child for children in only_open.values() for child in children.values()}
-    groups: dict[str, list[int]] = {}
-    cells_of: dict[int, Array] = {}
-    for index, (name, hyperparameter) in enumerate(space.configspace.items()):
-        if index in second_choices:  # part of the first choice's vector
-            continue
-        meta = hyperparameter.meta or {}
-        groups.setdefault(meta.get("vector", name), []).append(index)
-        own = meta.get("components")
-        if own is not None:
-            _check_int("components", own, f"in the meta of {name!r}")
-        cells_of[index] = _cells(space.columns[index], own, bins, most)
-    found = []
-    for name, columns in groups.items():
-        first, cells = space.columns[columns[0]], cells_of[columns[0]]
-        if columns[0] in only_open:
-            found.append(_joint(space, columns[0], only_open[columns[0]]))
-            continue
-        if any(not np.array_equal(cells_of[c], cells) for c in columns):
-            raise ChoiceError(
-                f"Hyperparameters that share the vector {name!r} must have the same number of values. Got "
-                f"{', '.join(repr(space.names[c]) for c in columns)}. Give one of them another vector."
-            )
-        labels = tuple(str(value) for value in first.values(cells))
-        found.append(Vector(name, labels, cells[:, None], _start(first, len(cells)), tuple((c,) for c in columns)))
-    return tuple(found)
-
-
-def _cells(column: Hyperparameter, own: int | None, bins: int, most: int | None) -> Array:
-    """Return the coordinates of a column's components: all values of a choice, cells of a number.
-
-    Parameters
-    ----------
-    own : int or None
-        How many components the hyperparameter itself asks for.
-    """
-    if isinstance(column, Choice):
-        return column.grid(int(column.size))
-    wanted = own or bins
-    n = min(wanted, most or wanted)
-    if column.size <= n or n == own:
-        return column.grid(n)  # every value of an integer, or from one end to the other
-    centres = (np.arange(n) + 0.5) / n
-    return np.unique(column.snap(column.warp(centres)))
-
-
-def _start(column: Hyperparameter, n: int) -> Array:
-    weights = column.weights if isinstance(column, Choice) and column.weights is not None else np.ones(n)
-    return np.asarray(weights, dtype=np.float64) / np.sum(weights)
-
-
-def _joint(space: Space, first: int, second_of: dict[int, int]) -> Vector:
-    """Return the vector in which the values of a first choice and of its second choices compete.
-
-    Parameters
-    ----------
-    first : int
-        Column of the first choice.
-    second_of : dict
-        Columns of the second choices, by the index of the value that opens each. The second one's values stand in the
-        vector instead of it.
-    """
-    columns = (first, *second_of.values())
-    cells, labels = [], []
-    for index, coordinate in enumerate(space.columns[first].grid(1)):
-        second = second_of.get(index)
-        options = [MIDDLE] if second is None else space.columns[second].grid(1).tolist()
-        for option in options:
-            row = np.full(len(columns), MIDDLE)
-            row[0] = coordinate
-            if second is not None:
-                row[columns.index(second)] = option
-            cells.append(row)
-            shown = space.columns[first if second is None else second]
-            labels.append(str(shown.values(np.array([coordinate if second is None else option]))[0]))
-    return Vector(space.names[first], tuple(labels), np.array(cells), np.full(len(cells), 1 / len(cells)), (columns,))
-
-
-def values_that_only_open_a_choice(space: Space) -> dict[int, dict[int, int]]:
-    """Return, for each first choice, which of its values do nothing but open a second choice, and which one.
-
-    A first choice depends on nothing. "No ensemble" only opens the choice of a classifier; "bagging" opens its own
-    tuning too. Columns by number, values by index: `{first: {value: second}}`.
-    """
-    index = {name: i for i, name in enumerate(space.names)}
-    conditions = space.configspace.conditions
-    conditional = {condition.child.name for condition in conditions}
-    found: dict[int, dict[int, int]] = {}
-    for name, first in index.items():
-        column = space.columns[first]
-        if name in conditional or not _is_plain_choice(column):
-            continue
-        for value, option in enumerate(column.options):
-            opened_by_value = [c for c in conditions if _is_opened_by(c, name, option)]
-            if len(opened_by_value) == 1 and type(opened_by_value[0]) is CS.EqualsCondition:
-                second = index[opened_by_value[0].child.name]
-                if _is_plain_choice(space.columns[second]):
-                    found.setdefault(first, {})[value] = second
-    return found
-
-
-def _is_plain_choice(column: Hyperparameter) -> TypeGuard[Choice]:
-    """Tell whether values have neither order nor weights, so that those of two choices can stand side by side."""
-    return isinstance(column, Choice) and not column.ordered and column.weights is None
-
-
-def _is_opened_by(condition: object, parent: str, option: object) -> bool:
-    """Tell whether a condition, or a part of it, holds where a parent has this value."""
-    if isinstance(condition, CS.AndConjunction | CS.OrConjunction):
-        return any(_is_opened_by(part, parent, option) for part in condition.components)
-    if condition.parent.name != parent:  # type: ignore[attr-defined]
-        return False
-    if isinstance(condition, CS.InCondition):
-        return option in condition.values
-    return not isinstance(condition, CS.EqualsCondition) or bool(condition.value == option)
-
-
-def _check_int(name: str, value: object, where: str = "parameter of PBIL") -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise ChoiceError(f"The {name!r} {where} must be an int >= 1. Got {value!r} instead.")
 
 
 def _check_share(name: str, value: float, is_good: bool, expected: str) -> None:

@@ -13,7 +13,7 @@ import struct
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -40,6 +40,7 @@ CREATE TABLE blobs (key TEXT PRIMARY KEY, value BLOB NOT NULL);
 """
 _UPGRADES = {1: "ALTER TABLE observations ADD COLUMN selection_losses TEXT NOT NULL DEFAULT '[]'"}
 """What makes a file of one version one of the next."""
+Row: TypeAlias = tuple[Any, ...]
 
 
 class SqliteStore:
@@ -77,7 +78,7 @@ class SqliteStore:
             self._connection.execute("PRAGMA journal_mode=WAL")
             self._connection.execute("PRAGMA synchronous=NORMAL")
             self._connection.execute("PRAGMA foreign_keys=ON")
-            # fold the log back every 16 MiB instead of 4: that waits for the disk, and most pages are the same again
+            # fold the log back every 16 MiB instead of every 4: that waits for the disk, and most pages recur
             self._connection.execute("PRAGMA wal_autocheckpoint=4000")
             self._set_up()
 
@@ -116,7 +117,7 @@ class SqliteStore:
             self.close()
             raise StoreMismatch(
                 f"{str(self.path)!r} must be a study of format {FORMAT}. Got format {version}, written by "
-                f"{'a newer' if version > FORMAT else 'an older'} comitia. Open it with that version, or start anew."
+                f"{'a newer' if version > FORMAT else 'an older'} comitia. Open it with that version."
             )
 
     def append(
@@ -200,7 +201,7 @@ class SqliteStore:
 _CONFIGS = json.JSONEncoder(default=repr)  # made once: that takes longer than writing a small configuration
 
 
-def _trial_row(trial: Trial) -> tuple[Any, ...]:
+def _trial_row(trial: Trial) -> Row:
     folds = None if trial.folds is None else json.dumps(trial.folds)
     config = _CONFIGS.encode(dict(trial.config.items()))  # for people and other programs; we read x
     x = struct.pack(f"<{len(trial.x)}d", *trial.x)
@@ -209,7 +210,7 @@ def _trial_row(trial: Trial) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def _observation_row(observation: Observation) -> tuple[Any, ...]:
+def _observation_row(observation: Observation) -> Row:
     losses = json.dumps(observation.losses)
     metrics = json.dumps(dict(observation.metrics)) if observation.metrics else "{}"
     return (
@@ -219,7 +220,7 @@ def _observation_row(observation: Observation) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def _trials(rows: list[tuple[Any, ...]], decode: Decode) -> list[Trial]:
+def _trials(rows: list[Row], decode: Decode) -> list[Trial]:
     if not rows:
         return []
     X = np.array([np.frombuffer(row[2], dtype="<f8") for row in rows])
@@ -245,7 +246,7 @@ def _folds(text: str | None) -> tuple[int, ...] | None:
     return None if text is None else tuple(json.loads(text))
 
 
-def _observation(trial: Trial, row: tuple[Any, ...]) -> Observation:
+def _observation(trial: Trial, row: Row) -> Observation:
     _, status, losses, metrics, seconds, n_evaluations, error, selection_losses = row
     return Observation(
         trial=trial,

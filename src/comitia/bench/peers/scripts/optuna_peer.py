@@ -6,6 +6,9 @@ is a function of the history, and a fresh process answers as one that lived thro
 Gaussian process and CMA-ES need a fixed space (`flat`). CMA-ES keeps its state in attributes of the trials that it
 suggested, so trials that this process did not suggest are suggested again in their order; if that gives the
 configuration that came (it does unless trials ran in parallel), its attributes count.
+
+A failed trial is told as a finished one with the worst loss so far, as comitia's own methods see it. Told as failed,
+Optuna's samplers would leave it out and propose what fails again and again.
 """
 
 import math
@@ -15,7 +18,7 @@ from functools import partial
 import optuna
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.trial import TrialState, create_trial
-from protocol import serve
+from protocol import serve, worst_of
 
 MOST_TRIES = 100
 """Suggestions before forbidden clauses are said to leave nothing."""
@@ -30,20 +33,26 @@ class OptunaPeer:
         self.seed = seed
         self.options = options
         self.distributions = {h["name"]: distribution(h) for h in space.hyperparameters}
-        self.finished = {}  # by number: a trial of Optuna's
+        self.finished = {}  # by number: configuration and loss, None if it failed
         self.suggested = {}  # by number: configuration and attributes of the suggestions of CMA-ES
 
     def tell(self, number, config, loss):
-        """Take a result in. Optuna's samplers leave failed trials out."""
+        """Take a result in."""
         if self.options["sampler"] == "cma" and number not in self.suggested:
-            self.suggest(number, list(self.finished.values()))
-        state = TrialState.FAIL if loss is None else TrialState.COMPLETE
-        self.finished[number] = self.trial(number, config, state, loss)
+            self.suggest(number, self.known())
+        self.finished[number] = (config, loss)
+
+    def known(self):
+        """Return the finished trials as Optuna's, failed ones with the worst loss so far."""
+        worst = worst_of(loss for _, loss in self.finished.values())
+        return [
+            self.trial(k, config, TrialState.COMPLETE, worst if loss is None else loss)
+            for k, (config, loss) in sorted(self.finished.items())
+        ]
 
     def ask(self, number, n, pending):
         """Return `n` configurations."""
-        known = [self.finished[k] for k in sorted(self.finished)]
-        known += [self.trial(k, config, TrialState.RUNNING) for k, config in pending]
+        known = self.known() + [self.trial(k, config, TrialState.RUNNING) for k, config in pending]
         found = []
         for k in range(number, number + n):
             config = self.suggest(k, known)

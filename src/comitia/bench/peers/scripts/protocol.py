@@ -1,6 +1,6 @@
 """What the sampler scripts share: the conversation with the parent, and spaces. Standard library only.
 
-The parent writes one JSON object a line to standard input and reads one a line from standard output::
+The parent writes one JSON object per line to standard input and reads one per line from standard output::
 
     {"space": {...}, "seed": 7, "options": {...}}              ->  {"ready": true}
     {"tell": [[number, config, loss or null], ...],
@@ -9,7 +9,8 @@ The parent writes one JSON object a line to standard input and reads one a line 
 
 A config maps the names of *active* hyperparameters to numbers: the value of a real or an integer, the index of a
 choice. With the option `flat` it has all of them, inactive ones as the peer gave them. A loss of null is a failed
-trial. Fewer configs than asked for are allowed; none means that nothing is left.
+trial: every peer takes it for as bad as the worst so far (`worst_of`), which is what comitia's own methods do. Fewer
+configs than asked for are allowed; none means that nothing is left.
 """
 
 import json
@@ -28,6 +29,8 @@ OPERATORS = {
     "ge": lambda a, b: a >= b,
     "in": lambda a, b: a in b,
 }
+ALL_FAILED = 1.0
+"""The loss of failed trials while none has succeeded."""
 
 
 class Space:
@@ -72,6 +75,11 @@ def holds(rule, config):
         return False
     right = config[rule["other"]] if "other" in rule else rule["value"]
     return OPERATORS[rule["test"]](config[rule["name"]], right)
+
+
+def worst_of(losses):
+    """Return what a failed trial counts as: the worst of the losses, of which those of failed trials are None."""
+    return max((loss for loss in losses if loss is not None), default=ALL_FAILED)
 
 
 def serve(make):

@@ -9,7 +9,8 @@ import math
 from pathlib import Path
 
 import ConfigSpace as CS
-from protocol import serve
+import numpy as np
+from protocol import serve, worst_of
 from smac import BlackBoxFacade, HyperparameterOptimizationFacade, Scenario
 from smac.main.exceptions import ConfigurationSpaceExhaustedException
 from smac.runhistory.dataclasses import TrialInfo, TrialValue
@@ -19,12 +20,10 @@ N_TRIALS = 100
 """SMAC's own default."""
 MOST_TRIES = 100
 """Suggestions before forbidden clauses are said to leave nothing."""
-ALL_FAILED = 1.0
-"""The cost of failed trials while none has succeeded."""
 
 
 class SmacPeer:
-    """Ask and tell SMAC's facade, deterministic: one evaluation a configuration."""
+    """Ask and tell SMAC's facade, deterministic: one evaluation per configuration."""
 
     def __init__(self, space, seed, options):
         logging.disable(logging.WARNING)
@@ -46,19 +45,18 @@ class SmacPeer:
             logging_level=logging.ERROR,
         )
         self.given = {}  # by number: what SMAC suggested
-        self.worst = -math.inf
+        self.losses = []  # None for a failed trial
 
     def tell(self, number, config, loss):
         """Take a result in; a failed trial costs as much as the worst so far."""
         info = self.given.pop(number, None)
         if info is None or not same(values_of(info), config):
             info = TrialInfo(CS.Configuration(self.configspace, values=labelled(self.space, config)), seed=0)
+        self.losses.append(loss)
         if loss is not None:
-            self.worst = max(self.worst, loss)
             value = TrialValue(cost=loss, status=StatusType.SUCCESS)
         else:
-            cost = ALL_FAILED if math.isinf(self.worst) else self.worst
-            value = TrialValue(cost=cost, status=StatusType.CRASHED)
+            value = TrialValue(cost=worst_of(self.losses), status=StatusType.CRASHED)
         self.facade.tell(info, value, save=False)
 
     def ask(self, number, n, pending):
@@ -79,13 +77,13 @@ class SmacPeer:
             info = self.given[number]
             if not self.space.is_forbidden(values_of(info)):
                 return info
-            refused = TrialValue(cost=max(self.worst, 0.0), status=StatusType.CRASHED)
+            refused = TrialValue(cost=worst_of(self.losses), status=StatusType.CRASHED)
             self.facade.tell(self.given.pop(number), refused, save=False)
         raise ConfigurationSpaceExhaustedException
 
 
 def translate(space, seed):
-    """Return ConfigSpace's space; choices are the letters of their indices."""
+    """Return ConfigSpace's space; choices are their indices as text."""
     found = CS.ConfigurationSpace(seed=seed)
     for h in space.hyperparameters:
         name, bounds, default = h["name"], (h["lower"], h["upper"]), h["default"]
@@ -178,7 +176,9 @@ def labelled(space, config):
 
 def values_of(info):
     """Translate a suggestion back."""
-    plain = {name: value.item() if hasattr(value, "item") else value for name, value in dict(info.config).items()}
+    plain = {
+        name: value.item() if isinstance(value, np.generic) else value for name, value in dict(info.config).items()
+    }
     return {name: int(value) if isinstance(value, str) else value for name, value in plain.items()}
 
 

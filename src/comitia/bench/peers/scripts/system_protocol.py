@@ -49,6 +49,6 @@ def serve(tool, run):
 def _watch():
     """End everything at once when the parent dies: its end of the pipe is closed then."""
     sys.stdin.read()
-    if hasattr(os, "killpg"):
+    if sys.platform != "win32":
         os.killpg(os.getpgrp(), signal.SIGKILL)
     os._exit(1)

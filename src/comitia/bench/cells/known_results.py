@@ -8,7 +8,6 @@ method is what the other would have measured, seconds included.
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import Any
 
 import numpy as np
 
@@ -18,74 +17,77 @@ from comitia.seams import Judging, Keep
 from comitia.seeds import Seeds
 
 Result = tuple[Observation, Predictions | None]
+Question = tuple[str, str, int, Keep, Trial]
+"""Space, fingerprint of table and judging, seed, what is kept, trial: all that a result follows from."""
 
 MOST_BYTES = 512 * 2**20
-"""Predictions that a process remembers; beyond this what was not used for longest is forgotten."""
+"""Predictions that a process keeps; beyond this the least recently used are dropped."""
 LEAST_BYTES = 2048
-"""What a trial without predictions counts."""
+"""The size that a trial without predictions counts as."""
 SERVES: dict[Keep, tuple[Keep, ...]] = {
     "nothing": ("nothing", "predictions"),
     "predictions": ("predictions",),
     "probabilities": ("probabilities",),
 }
-"""What must have been kept of a trial to answer one who wants this."""
+"""What must have been kept of a trial to answer an evaluator that keeps this."""
 
 
-class Memory:
+class KnownResults:
     """Results of trials by what they follow from."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self._most = most_bytes
-        self._results: OrderedDict[tuple[Any, ...], Result] = OrderedDict()
+        self._results: OrderedDict[Question, Result] = OrderedDict()
         self._n_bytes = 0
 
     def __len__(self) -> int:
         return len(self._results)
 
-    def get(self, key: tuple[Any, ...]) -> Result | None:
-        """Return a result, and remember that it was used."""
-        if key in self._results:
-            self._results.move_to_end(key)
-        return self._results.get(key)
+    def get(self, question: Question) -> Result | None:
+        """Return a result, and note that it was used."""
+        if question in self._results:
+            self._results.move_to_end(question)
+        return self._results.get(question)
 
-    def add(self, key: tuple[Any, ...], result: Result) -> None:
-        """Remember a result, and forget what there is no more room for."""
-        self._results[key] = result
+    def add(self, question: Question, result: Result) -> None:
+        """Keep a result, and drop what there is no more room for."""
+        self._results[question] = result
         self._n_bytes += size_of(result)
         while self._n_bytes > self._most:
-            _, forgotten = self._results.popitem(last=False)
-            self._n_bytes -= size_of(forgotten)
+            _, dropped = self._results.popitem(last=False)
+            self._n_bytes -= size_of(dropped)
 
 
-MEMORY = Memory()
+KNOWN = KnownResults()
 """Of this process: cells of one problem follow each other."""
 
 
 class SharedEvaluator:
-    """An evaluator that answers from memory where it can; see `Evaluator`."""
+    """An evaluator that looks a trial up where another cell has trained it."""
 
-    def __init__(self, evaluator: TableEvaluator, space: str, memory: Memory) -> None:
+    def __init__(self, evaluator: TableEvaluator, space: str, known: KnownResults) -> None:
         self._evaluator = evaluator
-        self._memory = memory
+        self._known = known
         self._judged = (space, evaluator.fingerprint())
-        self._remembered: set[int] = set()
+        self._looked_up: set[int] = set()
 
     @property
     def judging(self) -> Judging:
         return self._evaluator.judging
 
     def __call__(self, trial: Trial, seeds: Seeds) -> Result:
-        for keep in SERVES[self._evaluator.keep]:
-            if (found := self._memory.get((*self._judged, seeds.seed, keep, trial))) is not None:
-                self._remembered.add(trial.number)
-                return found if keep == self._evaluator.keep else (found[0], None)
+        kept = self._evaluator.keep
+        for keep in SERVES[kept]:
+            if (found := self._known.get((*self._judged, seeds.seed, keep, trial))) is not None:
+                self._looked_up.add(trial.number)
+                return found if keep == kept else (found[0], None)
         result = self._evaluator(trial, seeds)
-        self._memory.add((*self._judged, seeds.seed, self._evaluator.keep, trial), result)
+        self._known.add((*self._judged, seeds.seed, kept, trial), result)
         return result
 
-    def is_remembered(self, number: int) -> bool:
-        """Tell whether a trial was answered from memory, so that its seconds have not passed now."""
-        return number in self._remembered
+    def was_looked_up(self, number: int) -> bool:
+        """Tell whether a trial was looked up, so that its seconds have not passed now."""
+        return number in self._looked_up
 
     def n_fits(self, trial: Trial) -> int:
         return self._evaluator.n_fits(trial)

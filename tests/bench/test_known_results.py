@@ -12,9 +12,12 @@ from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
 
 from comitia import Config, Observation, Predictions, Seeds, Study, TableEvaluator, Trial
-from comitia.bench.cells.run import Job, Trace, run_cell
-from comitia.bench.cells.shared import LEAST_BYTES, Memory, SharedEvaluator
-from comitia.bench.plan.plan import make_experiment
+from comitia.bench.cells.known_results import LEAST_BYTES, KnownResults, Question, SharedEvaluator
+from comitia.bench.cells.run import run_cell
+from comitia.bench.cells.study_cells import Trace
+from comitia.bench.plan.experiment_file import make_experiment
+from comitia.bench.plan.plan import Job
+from comitia.bench.rows.row import Row
 from tests.bench.tables_folder import make_folder
 
 BASE: dict[str, Any] = {
@@ -31,13 +34,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_folder(tmp_path_factory.mktemp("tables"))
 
 
-def rows_of(folder: Path, method: str, memory: Memory | None, **changes: Any) -> list[dict[str, Any]]:
+def rows_of(folder: Path, method: str, known: KnownResults | None, **changes: Any) -> list[Row]:
     experiment = make_experiment({**BASE, "methods": [method], **changes}, "e")
-    rows = run_cell(Job(experiment, experiment.cells()[0], folder), memory)
-    return [{key: value for key, value in row.items() if not key.endswith("seconds")} for row in rows]
+    rows = run_cell(Job(experiment, experiment.cells()[0], folder), known)
+    return [replace(row, train_seconds=0.0, optimizer_seconds=0.0) for row in rows]
 
 
-def same(rows: list[dict[str, Any]], others: list[dict[str, Any]]) -> bool:
+def same(rows: list[Row], others: list[Row]) -> bool:
     return repr(rows) == repr(others)  # NaN equals NaN here
 
 
@@ -53,26 +56,26 @@ def same(rows: list[dict[str, Any]], others: list[dict[str, Any]]) -> bool:
     ],
 )
 def test_only_what_is_the_same_is_shared(folder: Path, first: str, second: str, n_trained: int) -> None:
-    memory = Memory()
-    rows_of(folder, first, memory)
-    assert len(memory) == 8
-    shared = rows_of(folder, second, memory)
-    assert len(memory) - 8 <= n_trained
-    assert len(memory) - 8 == n_trained or second == "eo-c"  # a surrogate may agree with another's first suggestion
+    known = KnownResults()
+    rows_of(folder, first, known)
+    assert len(known) == 8
+    shared = rows_of(folder, second, known)
+    assert len(known) - 8 <= n_trained
+    assert len(known) - 8 == n_trained or second == "eo-c"  # a surrogate may agree with another's first suggestion
     assert same(shared, rows_of(folder, second, None))
 
 
 def test_a_search_with_a_time_limit_trains_itself(folder: Path) -> None:
-    memory = Memory()
-    rows_of(folder, "rs", memory, budget={"time_limit": 1.0, "n_trials": 2}, spaces=["svm-rbf"])
-    assert len(memory) == 0
+    known = KnownResults()
+    rows_of(folder, "rs", known, budget={"time_limit": 1.0, "n_trials": 2}, spaces=["svm-rbf"])
+    assert len(known) == 0
 
 
-@pytest.mark.parametrize("is_remembered", [False, True])
-def test_seconds_of_what_is_remembered_are_not_taken_from_a_longer_suggestion(is_remembered: bool) -> None:
+@pytest.mark.parametrize("is_known", [False, True])
+def test_seconds_of_what_was_looked_up_are_not_taken_from_a_longer_suggestion(is_known: bool) -> None:
     experiment = make_experiment({**BASE, "methods": ["rs"]}, "e")
-    arena: Any = SimpleNamespace(loss="zero-one", n_rows=10)
-    trace = Trace(replace(experiment, test_every=9), arena, lambda number: is_remembered)
+    arena: Any = SimpleNamespace(loss="zero-one", n_rows=10, dataset="plain", was_looked_up=lambda number: is_known)
+    trace = Trace(replace(experiment, test_every=9), arena)
     study = Study({"a": [1]}, "rs", seed=0)
     [trial] = study.ask(1)
     observation = Observation(trial, "ok", (0.5,), seconds=100.0)
@@ -80,7 +83,7 @@ def test_seconds_of_what_is_remembered_are_not_taken_from_a_longer_suggestion(is
     trace.resume()
     trace.resumed -= 150.0
     trace(study, observation)
-    assert trace.optimizer_seconds == pytest.approx(150.0 if is_remembered else 50.0, abs=5.0)
+    assert trace.optimizer_seconds == pytest.approx(150.0 if is_known else 50.0, abs=5.0)
     assert trace.train_seconds == 100.0
 
 
@@ -91,37 +94,40 @@ def test_a_cell_knows_what_it_shared(folder: Path, monkeypatch: pytest.MonkeyPat
         traces.append(Trace(*args))
         return traces[-1]
 
-    monkeypatch.setattr("comitia.bench.cells.run.Trace", noted)
-    memory = Memory()
+    monkeypatch.setattr("comitia.bench.cells.study_cells.Trace", noted)
+    known = KnownResults()
     for _ in range(2):
-        rows_of(folder, "rs", memory)
-    assert [[trace.is_remembered(number) for number in range(8)] for trace in traces] == [[False] * 8, [True] * 8]
+        rows_of(folder, "rs", known)
+    assert [[trace.arena.was_looked_up(number) for number in range(8)] for trace in traces] == [[False] * 8, [True] * 8]
 
 
-def test_an_evaluator_knows_which_trials_it_remembered_and_can_be_copied() -> None:
+def test_an_evaluator_knows_which_trials_it_looked_up_and_can_be_copied() -> None:
     evaluator = TableEvaluator(lambda config, seed: GaussianNB(), *load_iris(return_X_y=True), cv=2)
-    memory, seeds = Memory(), Seeds(0)
+    known, seeds = KnownResults(), Seeds(0)
     trials = [Trial(number, 0, (0.5,), Config({"a": 0})) for number in range(2)]
-    SharedEvaluator(evaluator, "s", memory)(trials[1], seeds)
-    shared = SharedEvaluator(evaluator, "s", memory)
+    SharedEvaluator(evaluator, "s", known)(trials[1], seeds)
+    shared = SharedEvaluator(evaluator, "s", known)
     for trial in trials:
         shared(trial, seeds)
-    assert [shared.is_remembered(trial.number) for trial in trials] == [False, True]
+    assert [shared.was_looked_up(trial.number) for trial in trials] == [False, True]
     again = copy.copy(shared)
     assert again.judging.keep == shared.judging.keep
-    assert again.is_remembered(1)
+    assert again.was_looked_up(1)
 
 
-def test_memory_is_bounded_and_forgets_what_was_used_longest_ago() -> None:
+def test_known_is_bounded_and_forgets_what_was_used_longest_ago() -> None:
     def result(number: int) -> tuple[Observation, Predictions]:
         trial = Trial(number, 0, (0.5,), Config({"a": number}))
         rows = np.arange(1000)
         return Observation(trial, "ok", (0.5,)), Predictions(rows, rows * 0, rows.astype(float))
 
+    def question(number: int) -> Question:
+        return ("s", "f", 0, "predictions", Trial(number, 0, (0.5,), Config({"a": number})))
+
     each = LEAST_BYTES + 3 * 8000
-    memory = Memory(most_bytes=3 * each)
+    known = KnownResults(most_bytes=3 * each)
     for number in range(3):
-        memory.add((number,), result(number))
-    assert memory.get((0,)) is not None
-    memory.add((3,), result(3))
-    assert [memory.get((number,)) is not None for number in range(4)] == [True, False, True, True]
+        known.add(question(number), result(number))
+    assert known.get(question(0)) is not None
+    known.add(question(3), result(3))
+    assert [known.get(question(number)) is not None for number in range(4)] == [True, False, True, True]

@@ -103,7 +103,7 @@ def test_another_version(path: Path, version: int, word: str) -> None:
         Study.open(path)
 
 
-def test_a_file_of_the_first_format_is_gone_on_with(path: Path) -> None:
+def test_a_file_of_the_first_format_is_resumed(path: Path) -> None:
     with Study.open(path) as study:
         before = study.to_frame()
     connection = sqlite3.connect(path)

@@ -1,0 +1,1 @@
+"""Tables in the layouts of the papers, from results: one file per layout, one line in `registry.py`."""

@@ -1,0 +1,53 @@
+"""Mean errors on every dataset: Lévesque 2018, Tables 4.4, 4.6, 5.2; Lévesque et al. 2017, Table I."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from comitia.bench.report import statistics as st
+from comitia.bench.report.layouts.typesetting import (
+    ALPHA,
+    Table,
+    Text,
+    comparable,
+    friedman_note,
+    from_to,
+    number,
+    shown,
+    spelled,
+    titled,
+)
+from comitia.bench.report.results import Results
+
+
+def errors(results: Results) -> Iterator[Table]:
+    """Mean test error of every method on every dataset, with mean ranks."""
+    for paired in comparable(results):
+        losses = shown(results, paired.errors)
+        ranks = st.mean_ranks(paired.errors)
+        best = paired.errors.argmin(axis=1)
+        order = np.argsort(-ranks, kind="stable")
+        rows = []
+        for j in order:
+            entries = []
+            for i, values in enumerate(paired.values["test_loss"]):
+                is_best = paired.errors[i, j] == paired.errors[i, best[i]]
+                is_worse = not is_best and st.wilcoxon(values[:, j], values[:, best[i]]) < ALPHA
+                entries.append(Text(number(results, losses[i, j]), bold=is_best, underlined=is_worse))
+            rows.append([Text(spelled(paired.methods[j])), *entries, Text(f"{ranks[j]:.2f}")])
+        least, most = paired.n_repetitions
+        few = "" if most >= 6 else " Fewer than six repetitions cannot be significant."
+        yield Table(
+            titled(
+                "Average test loss" if not results.is_error_rate else "Average test error in per cent", paired, results
+            ),
+            ["Method", *paired.problems, "rank"],
+            rows,
+            [
+                f"Mean over {from_to(least, most)} repetitions. Bold: best; underlined: worse than the best, "
+                f"p < {ALPHA} in a Wilcoxon signed-rank test over repetitions.{few}",
+                friedman_note(paired),
+            ],
+        )

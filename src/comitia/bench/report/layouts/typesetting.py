@@ -1,0 +1,98 @@
+"""What layouts share: tables and their entries, names, numbers, notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from comitia.arrays import Array
+from comitia.bench.report import statistics as st
+from comitia.bench.report.results import Paired, Results, Setting
+from comitia.errors import ComitiaError
+from comitia.methods import METHODS
+
+ALPHA = 0.05
+"""Level of significance."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """One entry of a table."""
+
+    text: str
+    bold: bool = False
+    underlined: bool = False
+    grey: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """Something to print: a header, and rows whose first entry names them."""
+
+    title: str
+    header: list[str]
+    rows: list[list[Text]]
+    notes: list[str] = field(default_factory=list)
+
+
+def spelled(method: str) -> str:
+    """Return a method's name as its paper spells it."""
+    known = METHODS.get(method)
+    return known.spelling if known is not None and known.spelling else method
+
+
+def is_comparable(paired: Paired) -> bool:
+    """Tell whether there is anything to compare."""
+    return len(paired.methods) > 1 and len(paired.problems) > 0
+
+
+def comparable(results: Results) -> Iterator[Paired]:
+    """Return every setting with its results, where there is anything to compare."""
+    return (paired for paired in map(results.paired, results.settings) if is_comparable(paired))
+
+
+def titled(title: str, paired: Paired, results: Results) -> str:
+    """Return a title that names the setting where there are several."""
+    label = paired.setting.label(results.settings)
+    return f"{title} ({label})" if label else title
+
+
+def shown(results: Results, values: Array) -> Array:
+    """Return losses as they are printed: error rates in per cent."""
+    return 100 * values if results.is_error_rate else values
+
+
+def number(results: Results, value: float) -> str:
+    """Return a loss, as `shown` has it, as text."""
+    return f"{value:.2f}" if results.is_error_rate else f"{value:.4g}"
+
+
+def marked(text: str, is_significant: bool) -> Text:
+    """Return an entry that stands out if it is significant."""
+    return Text(text, bold=is_significant, underlined=is_significant)
+
+
+def from_to(least: int, most: int) -> str:
+    """Return a number, or two of them."""
+    return str(least) if least == most else f"{least} to {most}"
+
+
+def size_note(paired: Paired, settings: list[Setting]) -> str:
+    """Say how much was compared, and what was left out."""
+    label = paired.setting.label(settings)
+    left_out = f" {paired.n_left_out} more were left out: some method has no result there." if paired.n_left_out else ""
+    where = f"{label}: " if label else ""
+    few = f" Without {', '.join(paired.methods_left_out)}: too few problems." if paired.methods_left_out else ""
+    return f"{where}{len(paired.problems)} datasets, {from_to(*paired.n_repetitions)} repetitions.{left_out}{few}"
+
+
+def friedman_note(paired: Paired) -> str:
+    """Say whether any methods differ at all."""
+    if len(paired.methods) < 3 or len(paired.problems) < 2:
+        return "Too few methods or datasets for a Friedman test."
+    try:
+        found = st.friedman(paired.errors)
+    except ComitiaError as error:
+        return str(error)
+    cd = st.critical_distance(len(paired.methods), len(paired.problems))
+    return f"Friedman p = {found.p:.2g}; Nemenyi's critical distance is {cd:.3f}."

@@ -1,0 +1,110 @@
+"""`Row`: where a search stood after an iteration. Its fields are the columns of the results of an experiment."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields, replace
+from typing import Annotated, NamedTuple, get_args, get_origin, get_type_hints
+
+from comitia.bench.plan.plan import Cell
+
+MOST_TEXT = 500
+"""Characters of an error that are kept."""
+Many = Annotated[int, "int64"]
+"""A number that may be too large for 32 bits."""
+
+
+class Score(NamedTuple):
+    """How good something was on rows that the search never saw."""
+
+    loss: float
+    precision: float = math.nan
+    recall: float = math.nan
+    log_loss: float = math.nan
+
+
+@dataclass(frozen=True)
+class Row:
+    """One iteration of one cell; NaN and None are missing values."""
+
+    iteration: int
+    """Number of trials so far; 0 in the only row of a cell that failed as a whole."""
+    n_evaluations: Many = 0
+    """Number of fits so far."""
+    status: str = "ok"
+    """Of this iteration's trial."""
+    loss: str | None = None
+    """What is measured: zero-one, log-loss, squared-error, value (of a black box), ..."""
+    trial_loss: float = math.nan
+    """Validation loss of this iteration's trial."""
+    validation_loss: float = math.nan
+    """The smallest validation loss so far."""
+    test_loss: float = math.nan
+    """Of what would be returned now."""
+    test_precision: float = math.nan
+    """Mean over classes (Xavier-Júnior et al. 2020, §5.3)."""
+    test_recall: float = math.nan
+    test_log_loss: float = math.nan
+    """Of averaged probabilities; a member without any gives margins or votes."""
+    train_seconds: float = math.nan
+    """Of all trials so far."""
+    optimizer_seconds: float = math.nan
+    """Everything else of the search so far."""
+    learner: str | None = None
+    """The one that would be returned now."""
+    n_members: int | None = None
+    """How many models would be returned now."""
+    n_rows: int | None = None
+    """For training and validation."""
+    error: str | None = None
+    dataset: str | None = None
+    """What the problem is a sample of: all pools of one dataset have the same."""
+
+    @classmethod
+    def failed(cls, error: str) -> Row:
+        """Return the only row of a cell that failed as a whole."""
+        return cls(iteration=0, status="failed", error=one_line(error))
+
+    @property
+    def is_failed_cell(self) -> bool:
+        """Whether the cell failed as a whole."""
+        return self.iteration == 0
+
+    def tested(self, score: Score) -> Row:
+        """Return the same row with a test score."""
+        return replace(
+            self,
+            test_loss=score.loss,
+            test_precision=score.precision,
+            test_recall=score.recall,
+            test_log_loss=score.log_loss,
+        )
+
+
+@dataclass(frozen=True)
+class Origin:
+    """How the rows of a cell came about."""
+
+    versions: str
+    machine: str
+    finished_at: str
+
+
+def one_line(text: str) -> str:
+    """Return an error as one line of limited length."""
+    return " ".join(text.split())[:MOST_TEXT]
+
+
+def _types(record: type) -> dict[str, str]:
+    """Return Arrow's types of the fields of a record."""
+    names = {str: "string", int: "int32", float: "float64"}
+    found: dict[str, str] = {}
+    for name, hint in get_type_hints(record, include_extras=True).items():
+        kind, *_ = [part for part in get_args(hint) if part is not type(None)] or [hint]
+        found[name] = get_args(hint)[1] if get_origin(hint) is Annotated else names[kind]
+    return found
+
+
+KEY = tuple(field.name for field in fields(Cell))
+COLUMNS: dict[str, str] = {**_types(Cell), **_types(Row), **_types(Origin)}
+"""All columns with their Arrow types: those of a cell, a row, and where they come from."""

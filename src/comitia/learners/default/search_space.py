@@ -1,0 +1,164 @@
+"""The default space for one table: names of learners, users' own estimators, and what to try first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
+
+import ConfigSpace as CS
+from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import Pipeline
+
+from comitia.arrays import Estimator
+from comitia.errors import ChoiceError, UnknownName
+from comitia.evaluation.scoring import Task
+from comitia.learners.default.learner import Values, encoder
+from comitia.learners.default.registry import LEARNERS
+from comitia.learners.learner_space import LearnerSpace, choice, space_of
+from comitia.space import Config, Space
+from comitia.space.config import Value
+from comitia.space.dicts import configspace_from_dict
+from comitia.tables.cleaner import Columns
+
+Tunable: TypeAlias = Space | CS.ConfigurationSpace | Mapping[str, Value]
+Include: TypeAlias = Sequence[str | BaseEstimator | tuple[BaseEstimator, Tunable]]
+"""Names of learners, estimators, and pairs of an estimator and its space."""
+
+
+@dataclass(frozen=True)
+class UserLearner:
+    """An estimator of the user's and what to tune of it."""
+
+    name: str
+    estimator: BaseEstimator
+    space: CS.ConfigurationSpace | None
+
+
+@dataclass(frozen=True)
+class Builder:
+    """Turn a configuration of the default space into a pipeline; picklable."""
+
+    columns: Columns
+    task: Task
+    users: tuple[UserLearner, ...] = ()
+
+    def __call__(self, config: Config, random_state: int) -> BaseEstimator:
+        """Build the chosen learner with its family's preprocessing."""
+        name = config["learner"]
+        values = {key.partition(":")[2]: value for key, value in config.items() if key != "learner"}
+        for user in self.users:
+            if user.name == name:
+                return self._with(_seeded(user.estimator, values, random_state), bool(self.columns.codes))
+        learner = LEARNERS[name]
+        return self._with(learner.make(values, self.task, random_state), learner.needs_encoding)
+
+    def _with(self, model: BaseEstimator, needs_encoding: bool) -> BaseEstimator:
+        """Return the model behind the preprocessing; users' estimators need it where columns are codes."""
+        return Pipeline([("encode", encoder(self.columns, self.task)), ("learner", model)]) if needs_encoding else model
+
+
+def _seeded(estimator: BaseEstimator, values: Values, random_state: int) -> BaseEstimator:
+    """Return a copy with these values, and with the seed if the user gave none."""
+    model = clone(estimator).set_params(**values)
+    if "random_state" in model.get_params() and model.get_params()["random_state"] is None:
+        model.set_params(random_state=random_state)
+    return model
+
+
+@dataclass(frozen=True)
+class DefaultSpace:
+    """The default space for one table: what to search, how to build, what to try first."""
+
+    space: Space
+    build: Builder
+    first: tuple[Values, ...]
+    """The defaults of every learner, cheapest first."""
+
+
+def default_space(
+    columns: Columns, task: Task, n_rows: int, *, include: Include | None = None, exclude: Sequence[str] = ()
+) -> DefaultSpace:
+    """Return the space for a table.
+
+    Parameters
+    ----------
+    include : sequence, optional
+        Names of learners, scikit-learn estimators, or pairs of an estimator and its space.
+    exclude : sequence of str
+        Names of learners to leave out.
+    """
+    for name in exclude:
+        if name not in LEARNERS:
+            raise UnknownName("learner to exclude", name, LEARNERS)
+    named, users = (set(LEARNERS), []) if include is None else _names_and_estimators(include)
+    names = [name for name in LEARNERS if name in named and name not in exclude]
+    if include is None:
+        names = [name for name in names if n_rows <= (LEARNERS[name].most_rows or n_rows)]
+    if not names and not users:
+        raise ChoiceError("At least one learner must be left to search. Got an empty choice. Exclude fewer.")
+    learner = choice("learner", [*names, *(user.name for user in users)])
+    definition = space_of(learner)
+    parts = {name: space_of(*LEARNERS[name].hyperparameters()) for name in names}
+    parts |= {user.name: user.space for user in users if user.space is not None}
+    for name, part in parts.items():
+        parent = {"parent": learner, "value": name}
+        definition.add_configuration_space(name, part, delimiter=":", parent_hyperparameter=parent)
+    first = [
+        {"learner": name, **{f"{name}:{key}": value for key, value in LEARNERS[name].default.items()}} for name in names
+    ]
+    return DefaultSpace(Space(definition), Builder(columns, task, tuple(users)), tuple(first))
+
+
+def _names_and_estimators(include: Include) -> tuple[set[str], list[UserLearner]]:
+    """Tell names from users' estimators, which get the name of their class."""
+    if isinstance(include, str) or not isinstance(include, Sequence) or not include:
+        raise ChoiceError(f"'include' must be a non-empty list of names and estimators. Got {include!r} instead.")
+    named: set[str] = set()
+    users: list[UserLearner] = []
+    for item in include:
+        if isinstance(item, str):
+            if item.lower() not in LEARNERS:
+                raise UnknownName("learner to include", item, LEARNERS)
+            named.add(item.lower())
+            continue
+        estimator, space = item if isinstance(item, tuple) and len(item) == 2 else (item, None)
+        if not isinstance(estimator, BaseEstimator | Estimator) or isinstance(estimator, type):
+            raise ChoiceError(
+                "'include' takes names, scikit-learn estimators, and pairs of an estimator and its space. "
+                f"Got {item!r} instead."
+            )
+        taken = {user.name for user in users} | set(LEARNERS)
+        name = type(estimator).__name__
+        name = next(n for n in [name, *(f"{name}-{i}" for i in range(2, 1000))] if n not in taken)
+        users.append(UserLearner(name, estimator, _definition(space)))
+    return named, users
+
+
+def _definition(space: Tunable | None) -> CS.ConfigurationSpace | None:
+    if not space:
+        return None
+    if isinstance(space, Space):
+        return space.configspace
+    return space if isinstance(space, CS.ConfigurationSpace) else configspace_from_dict(space)
+
+
+def _ready_made(name: str, task: Task) -> LearnerSpace:
+    """Return the default space as a ready-made one, for tables that are numbers already."""
+    return LearnerSpace(
+        name=name,
+        define=partial(_define, task),
+        build=Builder(Columns(1), task),
+        task=task,
+        paper="comitia",
+        summary=f"What the Auto classes search: {', '.join(LEARNERS)}.",
+    )
+
+
+def _define(task: Task, n_features: int | None) -> CS.ConfigurationSpace:
+    return default_space(Columns(n_features or 1), task, 1).space.configspace
+
+
+CLASSIFICATION = _ready_made("default", "classification")
+REGRESSION = _ready_made("default-regression", "regression")
