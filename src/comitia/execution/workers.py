@@ -339,7 +339,9 @@ class _Supervisor:
         if kind == "result":
             task.future.set_result(value)
         else:
-            task.future.set_exception(value if isinstance(value, Exception) else RuntimeError(_text(value)))
+            task.future.set_exception(
+                value if isinstance(value, Exception) else RuntimeError(f"{type(value).__name__}: {value}")
+            )
         if worker.watch.is_bloated():
             self._condemn(worker, None)
 
@@ -404,10 +406,6 @@ def _pickled(what: str, thing: object) -> bytes:
             f"The {what} of a task must be picklable to reach worker processes. Got {type(thing).__name__}: "
             f"{type(error).__name__}: {error}. Remove what cannot be pickled (locks, open files), or use n_jobs=1."
         ) from error
-
-
-def _text(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"
 
 
 def _how_it_ended(code: int) -> str:
