@@ -52,7 +52,6 @@ class Evaluate:
     seeds: Seeds
 
     def __call__(self, trial: Trial) -> Result:
-        """Evaluate a trial."""
         return self.evaluator(trial, self.seeds)
 
 
