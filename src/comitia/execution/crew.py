@@ -1,4 +1,4 @@
-"""Crews: who carries out the tasks of one run, and the book of what is being done.
+"""Crews: who carries out the tasks of one run, and which of them are under way.
 
 A crew has one function, which it calls for every task; the function carries the data and travels once. `HereCrew`
 calls it in this thread, for `Serial`. `FuturesCrew` hands tasks to any other executor of `concurrent.futures`. One for
@@ -105,8 +105,7 @@ class HereCrew(Generic[Task, Answer]):
 
     def wait(self, seconds: float) -> bool:
         """Carry out everything that was begun, as far as the seconds allow another task to start."""
-        clock = time.monotonic
-        began = clock()
+        began = time.monotonic()
         end = began + seconds
         for task in self.tasks[len(self._done) :]:
             if began >= end:
@@ -116,7 +115,7 @@ class HereCrew(Generic[Task, Answer]):
                 answer = self._function(task)
             except Exception as caught:
                 error = caught
-            now = clock()
+            now = time.monotonic()
             self._done.append(Outcome(task, answer, error, now - began))
             began = now
         return bool(self._done)

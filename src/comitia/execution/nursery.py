@@ -121,12 +121,10 @@ class Nursery:
                     os.waitpid(pid, 0)
 
     def children(self) -> set[int]:
-        """Return the numbers of our child processes."""
         with open(f"/proc/{os.getpid()}/task/{os.getpid()}/children") as listing:
             return {int(pid) for pid in listing.read().split()}
 
     def tell(self, message: dict[str, int]) -> None:
-        """Send a message to the parent."""
         self.control.send(json.dumps(message).encode())
 
 
