@@ -304,7 +304,7 @@ def test_the_validation_loss_of_one_member_is_its_trials_loss(cv: Any) -> None:
     study = Study({"d": [1, 2, 3]}, "grid", seed=0)
     truth = evaluator.judging.truth
     assert truth is not None
-    study.history.take_truth(truth)
+    study.history.truth = truth
     study.run(evaluator, n_trials=3)
     for observation in study.history.observations():
         alone = [Member(observation.config, 1.0, observation.number)]

@@ -37,7 +37,6 @@ Value: TypeAlias = "bool | int | float | str | list[int] | None"
 """A plain value as it is, or the position of an entry as a list of one number."""
 Entry: TypeAlias = list[Any]
 """The kind of an object, and what is needed to build it again."""
-
 Order: TypeAlias = Literal["C", "F"]
 
 OBJECTS, ARRAYS = "objects.json", "arrays"
@@ -184,7 +183,8 @@ class _Writer:
         if kind is dict:
             return ["dict", self._values(part for item in value.items() for part in item)]
         if kind is bytes:
-            return ["bytes", *self._written(value)]
+            start = self.numbers.tell()
+            return ["bytes", start, self.numbers.write(value)]
         if kind is slice:
             return ["slice", self._values((value.start, value.stop, value.step))]
         if kind is np.ndarray or kind is np.memmap:
@@ -196,11 +196,6 @@ class _Writer:
         if isinstance(value, type | np.ufunc | FunctionType | BuiltinFunctionType):
             return ["name", _name_of(value)]
         return self._reduced(value)
-
-    def _written(self, numbers: bytes) -> tuple[int, int]:
-        start = self.numbers.tell()
-        self.numbers.write(numbers)
-        return start, len(numbers)
 
     def _array(self, array: AnyArray) -> Entry:
         if array.dtype.hasobject:
@@ -273,7 +268,7 @@ class _Reader:
         self._found: dict[str, Part] = {}
         self._build: dict[str, Callable[..., object]] = {
             **{name: lambda values, kind=kind: kind(self._values(values)) for name, kind in SEQUENCES.items()},
-            "dict": self._dict,
+            "dict": lambda values: dict(self._pairs(values)),
             "bytes": lambda start, size: self._numbers[start : start + size],
             "root": self._value,
             "slice": lambda values: slice(*self._values(values)),
@@ -305,9 +300,6 @@ class _Reader:
     def _pairs(self, values: Sequence[Value]) -> Iterable[tuple[Part, Part]]:
         parts = iter(self._values(values))
         return zip(parts, parts, strict=True)
-
-    def _dict(self, values: Sequence[Value]) -> dict[Part, Part]:
-        return dict(self._pairs(values))
 
     def _array(self, spelled: Part, shape: Sequence[int], order: Order, start: int, narrow: Sequence[str]) -> AnyArray:
         dtype, n = np.dtype(spelled), math.prod(shape)
