@@ -24,7 +24,7 @@ from comitia.bench.report.page import remarks_of, write_report
 from comitia.bench.report.results import Results
 from comitia.bench.report.writers import latex, markdown
 from comitia.bench.rows.row import COLUMNS, KEY, Row
-from comitia.bench.rows.rows import RowsFile
+from comitia.bench.rows.rows import RowsFile, read_rows
 from tests.bench.printed_tables import LEVESQUE_2017_TABLE_I
 
 PROTOCOL: dict[str, Any] = {
@@ -239,6 +239,15 @@ def test_a_pool_and_mixed_versions_are_pointed_out() -> None:
     remarks = " ".join(remarks_of(Results(frame, PROTOCOL)))
     assert "From a pool" in remarks
     assert "different versions" in remarks
+
+
+@pytest.mark.parametrize("name", ["pbil-small", "peers-systems@0.34", "uncertainty-chess"])
+def test_rows_from_before_there_was_a_dataset_column_still_make_tables(name: str) -> None:
+    frame, protocol = read_rows(Path(__file__).parents[2] / "experiments" / "rows" / f"{name}.parquet")
+    assert frame["dataset"].isna().all()
+    results = Results(frame, protocol)
+    assert make_tables(results, protocol["tables"])
+    assert set(results.paired(results.settings[0]).problems) == set(frame["problem"])
 
 
 def test_entries_are_escaped() -> None:

@@ -177,7 +177,7 @@ def test_a_number_missing_only_among_the_test_rows_is_filled_in(folder: Path, tm
 def test_a_selection_that_fails_costs_a_test_not_the_cell(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from comitia.selections.single import Argmin
 
-    def members(self: Any, history: Any, seeds: Any) -> Any:
+    def members(self: Any, history: Any, optimizer: Any, seeds: Any) -> Any:
         raise np.linalg.LinAlgError("not positive definite")
 
     monkeypatch.setattr(Argmin, "members", members)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from comitia.arrays import Json
+from comitia.bench.files import replacing
 from comitia.errors import PeerError, PeerMissing, UnknownName
 
 STAMP = "built.json"
@@ -65,7 +66,7 @@ def get_environment(name: str | Environment) -> Environment:
 
 
 def is_built(environment: str | Environment) -> bool:
-    """Tell whether the environment is there, whole, and of today's requirements."""
+    """Tell whether the environment is there, complete, and of the current requirements."""
     environment = get_environment(environment)
     stamp = _read_stamp(peers_folder() / environment.name)
     return stamp is not None and bool(stamp["steps"] == [list(step) for step in environment.steps])
@@ -100,7 +101,7 @@ def python_of(environment: str | Environment | None) -> str:
 
 
 def build(environment: str | Environment) -> Path:
-    """Create the environment anew and return its folder; the whole log is kept beside it.
+    """Create the environment from scratch and return its folder; the log is kept beside it.
 
     Raises
     ------
@@ -120,9 +121,8 @@ def build(environment: str | Environment) -> Path:
     listing = subprocess.run([*pip, "list", "--format", "json"], capture_output=True, text=True, check=True)
     versions = {_plain(row["name"]): row["version"] for row in json.loads(listing.stdout)}
     stamp = {"steps": environment.steps, "versions": versions}
-    beside = folder / (STAMP + ".new")
-    beside.write_text(json.dumps(stamp, indent=1))
-    beside.replace(folder / STAMP)
+    with replacing(folder / STAMP) as beside:
+        beside.write_text(json.dumps(stamp, indent=1))
     return folder
 
 

@@ -127,7 +127,7 @@ PEERS: dict[str, Peer] = {
             "search",
             None,
             None,
-            "HalvingRandomSearchCV: three rounds over rows, the better third goes on.",
+            "HalvingRandomSearchCV: three rounds over rows, the best third goes to the next.",
             {"halving": True},
         ),
         Peer("flaml", "FLAML", "system", "flaml", "flaml_peer.py", "Cost-frugal search, mostly over boosted trees."),

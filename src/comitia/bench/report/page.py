@@ -88,9 +88,9 @@ def remarks_of(results: Results) -> list[str]:
         of = f" ({label})" if label else ""
         if paired.methods_left_out:
             names = ", ".join(paired.methods_left_out)
-            remarks.append(f"Left out{of}: {names} have fewer than half of the problems; run the experiment again.")
+            remarks.append(f"Left out{of}: {names} have fewer than half of the datasets; run the experiment again.")
         if paired.n_left_out:
-            remarks.append(f"{paired.n_left_out} problems are left out{of}: some method has no result there.")
+            remarks.append(f"{paired.n_left_out} datasets are left out{of}: not every method has a result there.")
     if results.rows["versions"].nunique() > 1:
         remarks.append("Cells were run with different versions of the packages; see above.")
     n_untested = int(results.final["test_loss"].isna().sum())

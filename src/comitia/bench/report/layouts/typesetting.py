@@ -80,9 +80,11 @@ def from_to(least: int, most: int) -> str:
 def size_note(paired: Paired, settings: list[Setting]) -> str:
     """Say how much was compared, and what was left out."""
     label = paired.setting.label(settings)
-    left_out = f" {paired.n_left_out} more were left out: some method has no result there." if paired.n_left_out else ""
+    left_out = (
+        f" {paired.n_left_out} more were left out: not every method has a result there." if paired.n_left_out else ""
+    )
     where = f"{label}: " if label else ""
-    few = f" Without {', '.join(paired.methods_left_out)}: too few problems." if paired.methods_left_out else ""
+    few = f" Without {', '.join(paired.methods_left_out)}: too few datasets." if paired.methods_left_out else ""
     return f"{where}{len(paired.problems)} datasets, {from_to(*paired.n_repetitions)} repetitions.{left_out}{few}"
 
 
