@@ -316,8 +316,10 @@ class _Reader:
         dtype, n = np.dtype(spelled), math.prod(shape)
         if min(shape, default=0) < 0:
             raise ValueError(f"an array has the shape {shape}")
-        starts = np.cumsum([start, *(n * np.dtype(kept).itemsize for kept in narrow)]).tolist()
-        columns = [np.frombuffer(self._numbers, kept, n, at) for kept, at in zip(narrow, starts, strict=False)]
+        columns = []
+        for kept in narrow:
+            columns.append(np.frombuffer(self._numbers, kept, n, start))
+            start += columns[-1].nbytes
         if dtype.names is None:
             [column] = columns
             return column.astype(dtype).reshape(shape, order=order)
