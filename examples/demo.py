@@ -52,7 +52,7 @@ print(f"\nAccuracy on {len(test)} rows that were never used: {score:.3f}")
 clf = load(model)
 print(f"Its {len(clf.members_)} members:")
 for member in clf.members_:
-    settings = ", ".join(f"{name.split(':')[-1]}={value}" for name, value in (member.config or {}).items())
+    settings = ", ".join(f"{name.split(':')[-1]}={value}" for name, value in member.config.items())
     print(f"  weight {member.weight:.2f}: {settings}")
 print(f"Validation loss of the committee {-clf.validation_score_:.4f}, of the best single model {-clf.best_score_:.4f}")
 print(f"The model is in {model}; load it with comitia.load({model!r}).")

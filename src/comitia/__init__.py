@@ -3,7 +3,8 @@
 Start with `Study` and `minimize`; `comitia.seams` shows how everything fits together on one page.
 """
 
-from comitia.auto.estimators import AutoClassifier, AutoRegressor, load
+from comitia.auto.estimators import AutoClassifier, AutoRegressor
+from comitia.auto.folder import load
 from comitia.auto.search_cv import SearchCV
 from comitia.errors import ComitiaError, ComitiaWarning
 from comitia.evaluation.function import FunctionEvaluator

@@ -125,6 +125,18 @@ class ComitiaWarning(UserWarning):
     """Root of comitia's own warnings, so that a user can silence or escalate them by class."""
 
 
+class FallbackWarning(ComitiaWarning):
+    """Nothing better than predicting the most frequent class, or the mean, could be fitted in the budget."""
+
+
+class DroppedWarning(ComitiaWarning):
+    """A member of the committee could not be fitted again, or not in time, and the others do without it."""
+
+
+class VersionWarning(ComitiaWarning):
+    """A model was made by other versions of the libraries than those that load it."""
+
+
 def check_int(of: str, name: str, value: object, least: int = 1) -> None:
     """Refuse a value that is not a whole number of at least `least`; `of` is the class or function it was given to."""
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:

@@ -2,10 +2,10 @@
 
 import os
 import pickle
-import time
 import warnings
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import joblib
 import numpy as np
@@ -13,15 +13,13 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse, stats
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, make_classification
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.metrics import accuracy_score, roc_auc_score
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
-    KFold,
-    RandomizedSearchCV,
     cross_val_score,
     train_test_split,
 )
@@ -30,9 +28,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
-from comitia import AutoClassifier, AutoRegressor, Method, SearchCV, Workers
-from comitia.auto.estimators import FallbackWarning
-from comitia.errors import ChoiceError, ComitiaError, ComitiaWarning, TableError, UnknownName
+from comitia import AutoClassifier, AutoRegressor, Config, Method, SearchCV
+from comitia.errors import ChoiceError, ComitiaWarning, TableError, UnknownName
 from comitia.optimizers import RandomSearch
 from comitia.selections.set_aside import SelectionSplit
 
@@ -97,6 +94,12 @@ class TestInsideScikitLearn:
         assert sum(member.weight for member in model.members_) == 1
         assert "linear" in model._repr_html_()
         assert "AutoClassifier" in quick()._repr_html_()
+
+    def test_a_notebook_shows_texts_of_the_user_as_texts(self) -> None:
+        model = quick(n_trials=1).fit(*IRIS)
+        model.members_ = [replace(m, config=Config({"text": "<b>&</b>"})) for m in model.members_]
+        assert "&lt;b&gt;&amp;&lt;/b&gt;" in model._repr_html_()
+        assert "<b>&" not in model._repr_html_()
 
     def test_score_follows_scoring(self) -> None:
         X, y = load_breast_cancer(return_X_y=True)
@@ -337,51 +340,7 @@ class TestTables:
             quick(AutoRegressor).fit(frame(), y)
 
 
-class Sleeper(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A learner that never ends."""
-
-    def fit(self, X: Any, y: Any) -> None:
-        time.sleep(10_000)
-
-
-class Glutton(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A learner that allocates without end."""
-
-    def fit(self, X: Any, y: Any) -> None:
-        held = []
-        while True:
-            held.append(b"x" * 5_000_000)
-            time.sleep(0.005)
-
-
-class TestTimeLimit:
-    def test_learners_without_end(self) -> None:
-        X, y = make_classification(2000, random_state=0)
-        began = time.monotonic()
-        model = AutoClassifier(
-            time_limit=5, include=["linear", Sleeper(), Glutton()], n_jobs=2, trial_memory_limit=1e9, random_state=0
-        ).fit(X, y)
-        assert time.monotonic() - began < 5 * 1.1 + 2
-        assert model.members_[0].config is not None
-        assert model.score(X, y) > 0.8
-
-    def test_when_nothing_succeeds_the_prior_is_returned_with_a_warning(self) -> None:
-        X, y = load_digits(return_X_y=True)
-        began = time.monotonic()
-        with pytest.warns(FallbackWarning, match="most frequent class"):
-            model = AutoClassifier(time_limit=3, include=[Sleeper()], random_state=0).fit(X, y)
-        assert time.monotonic() - began < 3 * 1.1 + 2
-        assert model.predict_proba(X)[0] == pytest.approx(np.bincount(y) / len(y))
-        assert model.best_params_ == {}
-
-    def test_workers_of_ones_own_are_left_running(self) -> None:
-        with Workers(2) as pool:
-            for _ in range(2):
-                assert quick(executor=pool, n_trials=3).fit(*IRIS).score(*IRIS) > 0.9
-            assert pool.is_held
-
-
-def test_storage_goes_on(tmp_path: Path) -> None:
+def test_a_fit_with_the_same_storage_resumes(tmp_path: Path) -> None:
     first = quick(n_trials=3, storage=tmp_path / "s.db").fit(*IRIS)
     first.study_.close()
     second = quick(n_trials=6, storage=tmp_path / "s.db").fit(*IRIS)
@@ -395,69 +354,3 @@ def test_nothing_is_written_elsewhere(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.chdir(tmp_path)
     quick(n_jobs=2).fit(*IRIS)
     assert os.listdir(tmp_path) == []
-
-
-class TestSearchCV:
-    space: ClassVar[Any] = {"C": stats.loguniform(1e-2, 1e2), "gamma": stats.loguniform(1e-3, 1e1)}
-
-    def test_has_the_attributes_of_randomized_search(self) -> None:
-        ours = SearchCV(SVC(), self.space, n_trials=6, random_state=0, cv=3, return_train_score=True).fit(*IRIS)
-        theirs = RandomizedSearchCV(SVC(), self.space, n_iter=6, random_state=0, cv=3, return_train_score=True).fit(
-            *IRIS
-        )
-        assert set(ours.cv_results_) == set(theirs.cv_results_)
-        public = {name for name in vars(theirs) if name.endswith("_")}
-        assert public <= set(vars(ours))
-        assert ours.score(*IRIS) > 0.9
-        assert ours.best_index_ == np.argmin(ours.cv_results_["rank_test_score"])
-        assert ours.study_.best_trial.number == ours.best_index_
-
-    def test_several_metrics(self) -> None:
-        search = SearchCV(
-            SVC(), self.space, n_trials=4, scoring=["accuracy", "f1_macro"], refit="f1_macro", random_state=0
-        ).fit(*IRIS)
-        assert "mean_test_f1_macro" in search.cv_results_
-        assert search.best_index_ == np.argmax(search.cv_results_["mean_test_f1_macro"])
-
-    def test_finite_spaces_are_not_searched_twice(self) -> None:
-        search = SearchCV(SVC(), {"C": [0.1, 1, 10], "kernel": ["rbf"]}, method="rs", n_trials=50).fit(*IRIS)
-        assert len(search.cv_results_["params"]) == 3
-
-    def test_estimators_inside_a_pipeline_and_groups(self) -> None:
-        model = make_pipeline(StandardScaler(), LogisticRegression())
-        search = SearchCV(model, {"logisticregression__C": [0.1, 1.0]}, n_trials=2, cv=GroupKFold(3))
-        search.fit(*IRIS, groups=np.arange(150) % 6)
-        assert search.best_params_["logisticregression__C"] in (0.1, 1.0)
-
-    def test_failures_are_scored_as_scikit_learn_does(self) -> None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            search = SearchCV(SVC(), {"C": [1.0, -1.0]}, n_trials=2, cv=KFold(3, shuffle=True, random_state=0)).fit(
-                *IRIS
-            )
-        assert search.best_params_ == {"C": 1.0}
-        assert search.study_.history.n_failed == 1
-
-    def test_a_method_that_reshuffles_gives_every_trial_other_folds(self) -> None:
-        method = Method("rs-r", RandomSearch, "Random search, reshuffled.", is_reshuffled=True)
-        same = {"C": [1.0, 1.0 + 1e-9, 1.0 + 2e-9]}  # one model, so that scores differ by their folds alone
-        search = SearchCV(SVC(), same, method=method, n_trials=3, random_state=0, cv=3).fit(*IRIS)
-        first = [search.cv_results_[f"split{i}_test_score"] for i in range(3)]
-        assert len({tuple(scores) for scores in np.transpose(first)}) > 1
-        plain = SearchCV(SVC(), same, method="rs", n_trials=3, random_state=0, cv=3).fit(*IRIS)
-        assert len(set(plain.cv_results_["mean_test_score"])) == 1
-
-    def test_a_method_that_sets_rows_aside_is_refused(self) -> None:
-        search = SearchCV(SVC(), {"C": [1.0, 2.0]}, method="gp-sel")
-        with pytest.raises(ChoiceError, match="rows set aside"):
-            search.fit(*IRIS)
-
-    def test_a_random_state_may_be_a_generator(self) -> None:
-        one, two = (
-            SearchCV(SVC(), self.space, n_trials=2, random_state=np.random.RandomState(3)).fit(*IRIS) for _ in range(2)
-        )
-        assert one.cv_results_["params"] == two.cv_results_["params"]
-
-    def test_an_unknown_method(self) -> None:
-        with pytest.raises(ComitiaError, match=r"near|mean"):
-            SearchCV(SVC(), self.space, method="sobell").fit(*IRIS)

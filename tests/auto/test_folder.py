@@ -1,28 +1,47 @@
 """Model folders: every learner comes back the same, nothing foreign runs."""
 
-import json
 import os
 import pickle
 import shutil
 import subprocess
 import sys
-import zipfile
+import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-import skops.io
-from packaging.version import Version
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import load_iris, load_wine
+from sklearn.linear_model import LogisticRegression
 
 import comitia
-from comitia import AutoClassifier, AutoRegressor, load
-from comitia.auto.folder import MODEL, VersionWarning
-from comitia.auto.trusted_types import TRUSTED
-from comitia.errors import ChoiceError, ModelError
+from comitia import AutoClassifier, AutoRegressor, History, Method, Seeds, load
+from comitia.auto.folder import FORMAT, MODEL, STUDY
+from comitia.auto.model_file import untrusted_names, write_model
+from comitia.auto.trusted_types import RANDOM, TRUSTED
+from comitia.errors import ChoiceError, ModelError, VersionWarning
 from comitia.learners.default import LEARNERS
+from comitia.optimizers import RandomSearch
+from comitia.seams import Member, Needs, Optimizer
+from comitia.study.record import versions
+
+BEFORE = Path(__file__).parents[1] / "data" / "before" / "model"
+
+
+class EveryTrial:
+    """All trials with equal weights."""
+
+    needs = Needs()
+
+    def members(self, history: History, optimizer: Optimizer, seeds: Seeds) -> Sequence[Member]:
+        return [Member(o.config, 1 / history.n_finished, o.number) for o in history.observations()]
+
+
+EVERY_TRIAL = Method("every-trial", RandomSearch, "All trials.", selection=EveryTrial())
 
 
 def mixed_table(n: int = 80) -> tuple[pd.DataFrame, Any]:
@@ -69,10 +88,17 @@ def test_the_allow_list_holds_what_is_needed_and_nothing_else(tmp_path: Path) ->
     for name in sorted(LEARNERS):
         for kind in ("classification", "regression"):
             fitted(name, kind)[0].save(tmp_path / f"{name}-{kind}")
-            needed |= set(skops.io.get_untrusted_types(file=tmp_path / f"{name}-{kind}" / MODEL))
-    assert needed <= set(TRUSTED)
-    if Version(skops.__version__) >= Version("0.16"):  # which trusts fewer types by itself than older ones
-        assert needed == set(TRUSTED)
+            needed |= untrusted_names(tmp_path / f"{name}-{kind}" / MODEL)
+    assert needed - set(RANDOM) == set(TRUSTED)
+
+
+@pytest.mark.parametrize("name", sorted(LEARNERS))
+def test_every_learner_of_sparse_tables_comes_back_the_same(name: str, tmp_path: Path) -> None:
+    X = sparse.random(60, 8, 0.5, format="csr", random_state=0)
+    y = np.asarray(X.sum(axis=1)).ravel() > 2
+    model = AutoClassifier(n_trials=1, include=[name], cv=2, random_state=0).fit(X, y)
+    model.save(tmp_path / "model")
+    assert (load(tmp_path / "model").predict_proba(X) == model.predict_proba(X)).all()
 
 
 class Sneaky(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -90,9 +116,9 @@ def test_a_learner_of_ones_own_must_be_trusted_by_name(tmp_path: Path) -> None:
     X, y = mixed_table()
     model = AutoClassifier(n_trials=1, include=[Sneaky()], cv=2).fit(X[["number"]], y > 0)
     model.save(tmp_path / "model")
-    with pytest.raises(ModelError, match=r"tests.test_models.Sneaky.*trusted="):
+    with pytest.raises(ModelError, match=r"tests.auto.test_folder.Sneaky.*trusted="):
         load(tmp_path / "model")
-    again = load(tmp_path / "model", trusted=["tests.test_models.Sneaky"])
+    again = load(tmp_path / "model", trusted=["tests.auto.test_folder.Sneaky"])
     assert (again.predict(X[["number"]]) == model.predict(X[["number"]])).all()
 
 
@@ -112,38 +138,39 @@ def test_a_pickle_in_disguise_does_not_run(tmp_path: Path) -> None:
     assert not (tmp_path / "boom").exists()
 
 
-def test_a_file_with_foreign_types_does_not_run(tmp_path: Path) -> None:
-    (tmp_path / "model").mkdir()
-    schema = {
-        "__class__": "mkdir",
-        "__module__": "os",
-        "__loader__": "ReduceNode",
-        "__id__": 1,
-        "__reduce__": {
-            "args": {
-                "__class__": "tuple",
-                "__module__": "builtins",
-                "__loader__": "TupleNode",
-                "content": [],
-                "__id__": 2,
-            }
-        },
-        "content": {},
-        "protocol": 2,
-        "_skops_version": "0.11",
-    }
-    with zipfile.ZipFile(tmp_path / "model" / MODEL, "w") as archive:
-        archive.writestr("schema.json", json.dumps(schema))
-    with pytest.raises(ModelError):
-        load(tmp_path / "model")
-
-
 def test_other_content_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="There is none"):
         load(tmp_path)
-    skops.io.dump([1, 2], tmp_path / MODEL)
+    write_model(tmp_path / MODEL, [1, 2])
     with pytest.raises(ModelError, match="Got something else"):
         load(tmp_path)
+    write_model(tmp_path / MODEL, {"format": FORMAT, "versions": versions(), "model": LogisticRegression()})
+    with pytest.raises(ModelError, match=r"must hold an AutoClassifier or AutoRegressor\. Got a LogisticRegression"):
+        load(tmp_path)
+
+
+def test_a_folder_of_the_format_before_says_what_to_do_and_that_works(tmp_path: Path) -> None:
+    folder = shutil.copytree(BEFORE, tmp_path / "model")
+    with pytest.raises(ModelError, match=r"earlier version of comitia.*storage=.*study\.db") as caught:
+        load(folder)
+    assert "comitia resume" in str(caught.value)
+    X, y = load_iris(return_X_y=True)
+    options: Any = {"n_trials": 2, "include": ["linear"], "random_state": 0}
+    model = AutoClassifier(storage=folder / "study.db", **options).fit(X[::5], y[::5])
+    model.study_.close()
+    model.save(folder)
+    assert sorted(os.listdir(folder)) == [MODEL, STUDY]
+    assert (load(folder).predict(X) == AutoClassifier(**options).fit(X[::5], y[::5]).predict(X)).all()
+
+
+def test_a_folder_is_no_larger_than_a_compressed_pickle_of_what_is_in_it(tmp_path: Path) -> None:
+    X, y = load_wine(return_X_y=True)
+    model = AutoClassifier(method=EVERY_TRIAL, n_trials=len(LEARNERS), cv=2, random_state=0).fit(X, y)
+    assert len(model.members_) == len(LEARNERS)
+    model.save(tmp_path / "model")
+    pickled = len(zlib.compress(pickle.dumps([member.pipeline for member in model.members_])))
+    assert (tmp_path / "model" / MODEL).stat().st_size < 1.2 * pickled  # 2 is what is promised
+    assert (load(tmp_path / "model").predict_proba(X) == model.predict_proba(X)).all()
 
 
 def test_other_versions_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,7 +199,7 @@ def test_only_a_fitted_model_is_saved(tmp_path: Path) -> None:
 def test_saving_again_replaces_and_leaves_nothing_else(tmp_path: Path) -> None:
     for name in ("linear", "knn"):
         fitted(name, "regression")[0].save(tmp_path / "model")
-    assert sorted(os.listdir(tmp_path / "model")) == ["model.skops", "study.db"]
+    assert sorted(os.listdir(tmp_path / "model")) == [MODEL, STUDY]
     assert load(tmp_path / "model").best_params_["learner"] == "knn"
 
 

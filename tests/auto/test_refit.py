@@ -29,10 +29,10 @@ from comitia import (
     Workers,
     load,
 )
-from comitia.auto.estimators import DroppedWarning, FallbackWarning
 from comitia.auto.refit import fit_again
 from comitia.committees import Ensemble
 from comitia.committees.combine import argmax_in_order
+from comitia.errors import DroppedWarning, FallbackWarning
 from comitia.evaluation.scoring import ROW_LOSSES
 from comitia.execution import Serial
 from comitia.history import History
@@ -150,7 +150,7 @@ def test_each_member_keeps_its_weight_however_it_is_fitted(refit: Any, n_models:
 def test_models_of_the_folds_are_those_that_were_judged() -> None:
     """Their answers with the weights are the predictions that were kept, also for learners that draw numbers."""
     options: dict[str, Any] = {"include": ["extra-trees", "linear"], "n_trials": 5, "cv": 2, "random_state": 0}
-    model = AutoClassifier(refit="folds", **options).fit(X, Y)
+    model: Any = AutoClassifier(refit="folds", **options).fit(X, Y)
     splits = TableEvaluator(lambda c, s: GaussianNB(), X, Y, cv=2).splits(0, 0, model.study_.seeds)
     for fold, (_, test) in enumerate(splits):
         fitted = model.members_[fold::2]
@@ -193,7 +193,7 @@ def test_a_trial_that_goes_on_with_another_is_fitted_on_the_splits_of_the_first(
     second = Trial(1, 1, first.x, first.config, continues=0, root=0, first_repeat=1)
     study.history.append(second)
     study.history.finish(Observation(second, "ok", (0.5,)))
-    fitted, *_ = fit_again(study, evaluator, False, Serial(), Budget(n_trials=1).start())
+    fitted: Any = fit_again(study, evaluator, False, Serial(), Budget(n_trials=1).start()).members
     [(train, _), *_] = evaluator.splits(0, 0, study.seeds)
     assert (fitted[1].pipeline._fit_X == X[train]).all()
 
@@ -252,9 +252,8 @@ class TestWhatIsReturnedByDefault:
     )
     def test_scores_of_a_whole_fold_are_told_of_a_committee(self, scoring: str, by_hand: Any) -> None:
         table, y = load_diabetes(return_X_y=True)
-        model = AutoRegressor(n_trials=5, include=["linear", "knn"], cv=3, scoring=scoring, random_state=0).fit(
-            table, y
-        )
+        options: dict[str, Any] = {"n_trials": 5, "include": ["linear", "knn"], "cv": 3, "random_state": 0}
+        model: Any = AutoRegressor(scoring=scoring, **options).fit(table, y)
         kept = [model.study_.history.predictions(m.trial) for m in model.members_]
         assert len(kept) > 1
         mean = sum(m.weight * p.values for m, p in zip(model.members_, kept, strict=True))
@@ -264,7 +263,7 @@ class TestWhatIsReturnedByDefault:
 
     def test_a_committee_by_name_is_judged_by_what_it_predicts(self) -> None:
         options: dict[str, Any] = {"n_trials": 5, "include": ["linear", "knn"], "cv": 3, "random_state": 0}
-        model = AutoClassifier(method="rs-post", scoring="neg_log_loss", **options).fit(X, Y)
+        model: Any = AutoClassifier(method="rs-post", scoring="neg_log_loss", **options).fit(X, Y)
         assert len(model.members_) > 1
         kept = [model.study_.history.predictions(m.trial) for m in model.members_]
         p = sum(m.weight * one.values for m, one in zip(model.members_, kept, strict=True))
@@ -332,7 +331,8 @@ class TestTies:
 
     def test_the_order_is_drawn_by_the_seed(self) -> None:
         options: dict[str, Any] = {"n_trials": 1, "include": ["linear"], "cv": 2}
-        orders = [AutoClassifier(random_state=seed, **options).fit(X, Y).ensemble_.order for seed in (0, 0, 1, 2, 3)]
+        models: list[Any] = [AutoClassifier(random_state=seed, **options).fit(X, Y) for seed in (0, 0, 1, 2, 3)]
+        orders = [model.ensemble_.order for model in models]
         assert all(sorted(order) == [0, 1, 2] for order in orders)
         assert orders[0] == orders[1]
         assert len({tuple(order) for order in orders}) > 1

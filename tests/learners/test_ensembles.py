@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import skops.io
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from packaging.version import Version
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification
 from sklearn.ensemble import AdaBoostClassifier
@@ -22,8 +20,9 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import has_fit_parameter
 
 from comitia import Config, get_space
+from comitia.auto.model_file import read_model, untrusted_names, write_model
 from comitia.auto.trusted_types import ENSEMBLES as TRUSTED_ENSEMBLES
-from comitia.auto.trusted_types import TRUSTED
+from comitia.auto.trusted_types import RANDOM, TRUSTED
 from comitia.learners.ensembles import BASES, ENSEMBLES, KERNELS
 from comitia.learners.weka.cells import BayesNet, DecisionTable, KernelBayes, _badness, cells_of, cut_points, tree_of
 from comitia.learners.weka.instances import KStar, Neighbours, star_weights
@@ -163,20 +162,18 @@ def test_models_fit_many_classes_are_repeatable_and_come_back_from_a_file(config
     assert answers.sum(axis=1) == pytest.approx(np.ones(150))
     assert (build(config, 7).fit(X[FEW], NAMES[FEW]).predict_proba(X) == answers).all()
     assert (pickle.loads(pickle.dumps(model)).predict_proba(X) == answers).all()
-    skops.io.dump(model, tmp_path / "model.skops")
-    again = skops.io.load(tmp_path / "model.skops", trusted=[*TRUSTED, *TRUSTED_ENSEMBLES])
+    write_model(tmp_path / "model", model)
+    again = read_model(tmp_path / "model", TRUSTED_ENSEMBLES)
     assert (again.predict(X) == model.predict(X)).all()
 
 
 @small_bags
-def test_the_allow_list_of_ensembles_holds_what_is_needed_and_nothing_else() -> None:
+def test_the_allow_list_of_ensembles_holds_what_is_needed_and_nothing_else(tmp_path: Path) -> None:
     needed = set()
     for config in [*EVERY, config_of(ensemble="none", ne__base="nb", nb__density="kernel")]:
-        model = get_space("ensembles").build(config, 0).fit(X[FEW], NAMES[FEW])
-        needed |= set(skops.io.get_untrusted_types(data=skops.io.dumps(model)))
-    assert needed <= {*TRUSTED, *TRUSTED_ENSEMBLES}
-    if Version(skops.__version__) >= Version("0.16"):  # which trusts fewer types by itself than older ones
-        assert needed - set(TRUSTED) == set(TRUSTED_ENSEMBLES)
+        write_model(tmp_path / "model", get_space("ensembles").build(config, 0).fit(X[FEW], NAMES[FEW]))
+        needed |= untrusted_names(tmp_path / "model")
+    assert needed - {*TRUSTED, *RANDOM} == set(TRUSTED_ENSEMBLES)
 
 
 @small_bags

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -49,7 +50,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_fit_writes_a_model_folder_and_nothing_else(folder: Path) -> None:
-    assert sorted(os.listdir(folder / "model")) == ["fit.json", "model.skops", "study.db"]
+    assert sorted(os.listdir(folder / "model")) == ["fit.json", "model.zip", "study.db"]
 
 
 def test_predict(folder: Path) -> None:
@@ -74,7 +75,7 @@ def test_listings(form: str, folder: Path) -> None:
     assert "sklearn-cash" in comitia("spaces", folder=folder).stdout
 
 
-def test_resume_goes_on(folder: Path, tmp_path: Path) -> None:
+def test_resume_continues(folder: Path, tmp_path: Path) -> None:
     comitia("fit", folder / "train.csv", "--target", "target", "-o", "m", *QUICK, folder=tmp_path)
     done = comitia("resume", "m", "--n-trials", "5", "-q", folder=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -112,6 +113,33 @@ def test_a_killed_fit_is_resumed(folder: Path, tmp_path: Path) -> None:
     done = comitia("resume", "m", "--n-trials", "8", "-q", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert load(tmp_path / "m").study_.history.n_finished == 8
+
+
+def test_a_fit_that_was_stopped_before_its_first_trial_has_a_leaderboard(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder / "model", tmp_path / "asked")
+    for name, n_asked in (("asked", 1), ("nothing", 0)):
+        (tmp_path / name).mkdir(exist_ok=True)
+        (tmp_path / name / "study.db").unlink(missing_ok=True)
+        with Study({"x": [1, 2, 3]}, "grid", storage=tmp_path / name / "study.db") as study:
+            if n_asked:
+                study.ask(n_asked)
+        done = comitia("leaderboard", name, folder=tmp_path)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "No trial has finished yet.\n", "")
+        assert json.loads(comitia("leaderboard", name, "-f", "json", folder=tmp_path).stdout) == []
+        assert comitia("leaderboard", name, "-f", "csv", folder=tmp_path).stdout.startswith("rank,number,status,loss")
+
+
+def test_a_fit_of_an_earlier_version_is_resumed(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder / "model", tmp_path / "m")
+    options = json.loads((tmp_path / "m" / "fit.json").read_text())
+    assert options.pop("seed") == 0  # one that it did not have, and one that is no more
+    (tmp_path / "m" / "fit.json").write_text(json.dumps({**options, "gone": 1}))
+    done = comitia("resume", "m", "--n-trials", "3", "-q", folder=tmp_path)
+    assert "must" in done.stderr or "3 trials" in done.stdout
+    (tmp_path / "m" / "fit.json").write_text("[]")
+    done = comitia("resume", "m", folder=tmp_path)
+    assert done.returncode == 2
+    assert "must be a fit.json of comitia" in done.stderr
 
 
 def test_regression_groups_weights_time_metric_and_preset(folder: Path, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
-"""Model folders: `model.skops`, loaded through an allow-list and never unpickled, and `study.db` beside it.
+"""Model folders: `model.zip`, which is never unpickled (see `model_file`), and the study's record `study.db`.
 
 Files are written beside their place and renamed: a kill leaves the old one. A folder can be moved to another place or
-machine; it says which versions made it when they differ.
+machine; loading warns if it was made by other versions of the libraries.
 """
 
 from __future__ import annotations
@@ -11,23 +11,29 @@ import tempfile
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-import numpy as np
-
-from comitia.auto.trusted_types import TRUSTED
-from comitia.errors import ComitiaError, ComitiaWarning, ModelError
+from comitia.arrays import Json
+from comitia.auto.model_file import read_model, write_model
+from comitia.errors import ComitiaError, ModelError, VersionWarning
 from comitia.study.record import versions
 from comitia.study.store import SqliteStore
 from comitia.study.study import Study
 
-FORMAT = 1
-MODEL, STUDY = "model.skops", "study.db"
+FORMAT = 2
+MODEL, STUDY = "model.zip", "study.db"
+OLD_MODEL = "model.skops"
+"""What format 1 had instead."""
 PLAIN = (str, int, float, bool, type(None))
 
 
-class VersionWarning(ComitiaWarning):
-    """A model was made by other versions than those that load it."""
+class FittedModel(Protocol):
+    """What is saved: `AutoClassifier` or `AutoRegressor`."""
+
+    study_: Study
+
+    def get_params(self, deep: bool = True) -> Json:
+        """Return what it was constructed with."""
 
 
 def check_output(path: Path, *, overwrite: bool = False) -> None:
@@ -40,23 +46,24 @@ def check_output(path: Path, *, overwrite: bool = False) -> None:
         return
     if not os.access(path, os.W_OK):
         raise ModelError(f"A model's folder must be writable. Got {str(path)!r}, which is not. Choose another place.")
-    is_ours = (path / MODEL).exists() or (path / STUDY).exists()
+    is_ours = any((path / name).exists() for name in (MODEL, OLD_MODEL, STUDY))
     if any(path.iterdir()) and not (is_ours and overwrite):
         what = "a model; use --overwrite to replace it" if is_ours else "other files; choose another place"
         raise ModelError(f"The folder {str(path)!r} must be new or empty. It holds {what}.")
 
 
-def write_folder(path: Path, content: dict[str, Any], study: Study) -> None:
-    """Write a model's content and its study as a model folder."""
-    import skops.io
-
+def save(model: FittedModel, path: Path) -> None:
+    """Write a fitted model and its study as a model folder; parameters that are objects are left out."""
     check_output(path, overwrite=True)
     path.mkdir(exist_ok=True)
-    content = {"format": FORMAT, "versions": versions(), **content}
+    kept = type(model)(**{name: value for name, value in model.get_params(deep=False).items() if _is_plain(value)})
+    learned = {name: value for name, value in vars(model).items() if name.endswith("_") and name != "study_"}
+    vars(kept).update(learned)
     with tempfile.TemporaryDirectory(dir=path) as folder:  # beside its place, so that renaming is atomic
-        skops.io.dump(content, Path(folder) / MODEL)
+        write_model(Path(folder) / MODEL, {"format": FORMAT, "versions": versions(), "model": kept})
         os.replace(Path(folder) / MODEL, path / MODEL)
-        _save_study(study, path, Path(folder))
+        _save_study(model.study_, path, Path(folder))
+    (path / OLD_MODEL).unlink(missing_ok=True)
 
 
 def _save_study(study: Study, path: Path, folder: Path) -> None:
@@ -70,22 +77,51 @@ def _save_study(study: Study, path: Path, folder: Path) -> None:
     os.replace(folder / STUDY, path / STUDY)
 
 
-def read_folder(path: Path, trusted: Sequence[str]) -> dict[str, Any]:
-    """Read a model's content; nothing in a file with types that are not trusted runs."""
+def load(path: str | Path, *, trusted: Sequence[str] = ()) -> Any:
+    """Load a model folder.
+
+    Parameters
+    ----------
+    path : str or Path
+    trusted : sequence of str
+        Exact names of further types that the file may hold, such as "my_module.MyEstimator" for a learner of your own.
+
+    Raises
+    ------
+    ModelError
+        If there is no model, or the file holds a type that is not trusted; then nothing in it has run.
+    """
+    path = Path(path)
     if not (path / MODEL).is_file():
-        raise ModelError(f"{str(path)!r} must be a model folder with a {MODEL}. There is none. Was the fit finished?")
-    content = _read(path / MODEL, trusted)
+        raise _missing(path)
+    content = read_model(path / MODEL, trusted)
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ModelError(f"{str(path / MODEL)!r} must hold a comitia model of format {FORMAT}. Got something else.")
     if content["versions"] != (here := versions()):
         changed = [f"{k} {v} (here {here.get(k)})" for k, v in content["versions"].items() if here.get(k) != v]
-        warnings.warn(f"The model was made with other versions: {', '.join(changed)}.", VersionWarning, stacklevel=3)
-    for model in content["ensemble"].models:
-        _check_indices(model, path)
-    return content
+        warnings.warn(f"The model was made with other versions: {', '.join(changed)}.", VersionWarning, stacklevel=2)
+    model = content["model"]
+    if "ensemble_" not in vars(model):
+        raise ModelError(
+            f"{str(path)!r} must hold an AutoClassifier or AutoRegressor. Got a {type(model).__name__}. Fit again."
+        )
+    if (study := _read_study(path)) is not None:
+        model.study_ = study
+    return model
 
 
-def read_study(path: Path) -> Study | None:
+def _missing(path: Path) -> ModelError:
+    if not (path / OLD_MODEL).is_file():
+        return ModelError(f"{str(path)!r} must be a model folder with a {MODEL}. There is none. Was the fit finished?")
+    return ModelError(
+        f"{str(path)!r} must hold a model of format {FORMAT}, a {MODEL}. Got one that an earlier version of comitia "
+        f"wrote, a {OLD_MODEL}. Load it with that version, or fit the model again from its trials, which are not "
+        f"repeated: by `comitia resume` if `comitia fit` made it, else with the same parameters and table, "
+        f"storage={str(path / STUDY)!r}, and save it to the same folder."
+    )
+
+
+def _read_study(path: Path) -> Study | None:
     """Return the study of a model folder; None where it cannot be rebuilt, having learners of the user's own."""
     try:
         with Study.open(path / STUDY) as study:
@@ -94,44 +130,8 @@ def read_study(path: Path) -> Study | None:
         return None
 
 
-def _read(file: Path, trusted: Sequence[str]) -> Any:
-    import zipfile
-
-    import skops.io
-    from skops.io.exceptions import UntrustedTypesFoundException
-
-    try:
-        return skops.io.load(file, trusted=[*TRUSTED, *trusted])
-    except UntrustedTypesFoundException as error:
-        raise ModelError(
-            f"A model file must hold known types alone. {str(file)!r} holds others: {error} "
-            "If you know where it is from, name them: comitia.load(path, trusted=[...])."
-        ) from error
-    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError, ImportError) as error:
-        raise ModelError(f"{str(file)!r} must be a model file of comitia. Got something else: {error}") from error
-
-
-def _check_indices(model: Any, path: Path) -> None:
-    """Refuse trees whose node or row numbers point outside: scikit-learn follows them without looking."""
-    for _, step in getattr(model, "steps", []):
-        _check_indices(step, path)
-    for part in np.ravel(getattr(model, "estimators_", [])):
-        _check_indices(part, path)
-    tree, neighbours = getattr(model, "tree_", None), getattr(model, "_tree", None)
-    is_good = True
-    if tree is not None:
-        children = np.concatenate([tree.children_left, tree.children_right])
-        is_good = bool((children >= -1).all() and (children < tree.node_count).all())
-        is_good &= bool((tree.feature >= -2).all() and (tree.feature < tree.n_features).all())
-    if neighbours is not None:
-        data, rows, *_ = neighbours.get_arrays()
-        is_good = bool((np.asarray(rows) >= 0).all() and (np.asarray(rows) < len(data)).all())
-    if not is_good:
-        raise ModelError(f"The trees of {str(path / MODEL)!r} point outside themselves: the file was tampered with.")
-
-
-def is_plain(value: Any) -> bool:
+def _is_plain(value: object) -> bool:
     """Tell whether a parameter can be kept in a model file."""
     if isinstance(value, list | tuple):
-        return all(is_plain(item) for item in value)
+        return all(_is_plain(item) for item in value)
     return isinstance(value, PLAIN)

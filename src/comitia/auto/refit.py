@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from comitia.arrays import Indices
+from comitia.arrays import Estimator, Indices
 from comitia.errors import NothingFound
 from comitia.evaluation.table import TableEvaluator
 from comitia.execution.crew import Crew, Outcome, make_crew
+from comitia.history import Observation
 from comitia.seams import Member
 from comitia.seeds import Seeds
 from comitia.space import Config
@@ -22,22 +23,27 @@ from comitia.study.study import Study
 OVERHEAD_SECONDS = 0.3
 """Seconds that a refit takes beside the fit itself."""
 SPARE_SHARE = 0.25
-"""Share of what is left after which members of whom none is ready are given up for a cheaper model."""
+"""Share of the remaining time that is kept for a cheaper model while no member is ready."""
 Manner = Literal["full", "folds", False]
 
 
-@dataclass(frozen=True)
-class FittedMember:
-    """One voter of what was returned."""
+@dataclass(frozen=True, kw_only=True)
+class FittedMember(Member):
+    """A member that was fitted again: one voter of what was returned. The fallback has an empty configuration."""
 
-    config: Config | None
-    """None for the fallback, which has no configuration."""
-    weight: float
-    """The weights of all members sum to 1."""
-    pipeline: Any
-    trial: int | None
-    temperature: float = 1.0
-    """See `Member`."""
+    pipeline: Estimator
+    """Fitted; it takes the cleaned table."""
+
+
+class Refitted(NamedTuple):
+    """What came of fitting the members again."""
+
+    members: list[FittedMember]
+    """None if nothing could be fitted; their weights sum to 1."""
+    errors: list[str]
+    """Why others failed."""
+    n_late: int
+    """How many models of what the method handed over were not ready in time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +70,7 @@ class Refit:
     evaluator: TableEvaluator
     seeds: Seeds
 
-    def __call__(self, job: Job) -> Any:
+    def __call__(self, job: Job) -> Estimator:
         """Return the fitted model."""
         return self.evaluator.fit(job.config, job.part.rows, self.seeds, job.part.keys)
 
@@ -88,7 +94,7 @@ class LeaveTimeToRefit:
     is_full: bool
     n_folds: int
 
-    def __call__(self, study: Study, observation: Any) -> None:
+    def __call__(self, study: Study, observation: Observation) -> None:
         """Stop the study if another trial would leave too little."""
         best = study.history.best
         if best is None or np.isinf(self.meter.seconds_left):
@@ -99,25 +105,17 @@ class LeaveTimeToRefit:
             study.stop()
 
 
-def fit_again(
-    study: Study, evaluator: TableEvaluator, manner: Manner, pool: Executor, meter: Meter
-) -> tuple[list[FittedMember], list[str], int]:
-    """Fit what the method hands over within what is left of the time.
+def fit_again(study: Study, evaluator: TableEvaluator, manner: Manner, executor: Executor, meter: Meter) -> Refitted:
+    """Fit what the method hands over within the time that is left.
 
     Members are fitted side by side, the heaviest first; those that fail or are not ready in time are left out, and
-    the weights of the others grow. If none is left single trials take their place, the best first, the cheapest last.
-
-    Returns
-    -------
-    members, errors, n_late
-        No members if nothing could be fitted; what was said by those that failed; how many models of what the method
-        handed over were not ready in time.
+    the weights of the others grow. If none is left, single trials take their place, the best first, the cheapest last.
     """
     task = Refit(evaluator, study.seeds)
     costs = {o.number: o.seconds / max(o.n_evaluations, 1) for o in study.history.observations() if o.is_ok}
     errors: list[str] = []
     n_late = 0
-    crew = make_crew(task, pool)
+    crew = make_crew(task, executor)
     waiting = candidates(study)
     chosen = waiting[0] if waiting else []
     while waiting:
@@ -136,10 +134,10 @@ def fit_again(
         if members is chosen:
             n_late = sum(len(job) - len(fit.models) - len(fit.errors) for job, fit in zip(jobs, fits, strict=True))
         if any(fit.models for fit in fits):
-            return _weighted(members, [fit.models for fit in fits]), errors, n_late
+            return Refitted(_weighted(members, [fit.models for fit in fits]), errors, n_late)
         hopeless = {member.trial for member, fit in zip(members, fits, strict=True) if fit.errors or fit.n_late}
-        waiting = [some for some in waiting if some[0].trial not in hopeless]
-    return [], errors, n_late
+        waiting = [others for others in waiting if others[0].trial not in hopeless]
+    return Refitted([], errors, n_late)
 
 
 def _root(study: Study, member: Member) -> int:
@@ -148,7 +146,7 @@ def _root(study: Study, member: Member) -> int:
 
 
 def _cost(member: Member, costs: Mapping[int, float]) -> float:
-    """Return the seconds of a fit; 0 where nobody knows, because it was never tried."""
+    """Return the seconds of a fit; 0 if it was never tried, so that nothing is known."""
     return 0.0 if member.trial is None else costs.get(member.trial, 0.0)
 
 
@@ -156,44 +154,45 @@ def _cost(member: Member, costs: Mapping[int, float]) -> float:
 class _Fits:
     """What came of fitting one member."""
 
-    models: list[Any] = field(default_factory=list)
+    models: list[Estimator] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     n_late: int = 0
     """Fits that had begun when the time was over."""
 
 
-def _fit(jobs: Sequence[Sequence[Job]], crew: Crew[Job, Any], meter: Meter, spare: float) -> list[_Fits]:
+def _fit(jobs: Sequence[Sequence[Job]], crew: Crew[Job, Estimator], meter: Meter, spare: float) -> list[_Fits]:
     """Fit members side by side until the time is over; while no model is ready, some of it is spared."""
-    for job in (job for some in jobs for job in some):
+    for job in (job for jobs_of_member in jobs for job in jobs_of_member):
         if meter.seconds_left > OVERHEAD_SECONDS:  # an executor may run it here and now
             crew.begin(job)
-    ended: dict[Job, Outcome[Job, Any]] = {}
+    ended: dict[Job, Outcome[Job, Estimator]] = {}
     while crew.tasks:
         is_any_ready = any(outcome.error is None for outcome in ended.values())
         if not crew.wait(meter.seconds_left - OVERHEAD_SECONDS - (0.0 if is_any_ready else spare)):
             break
         ended |= {outcome.task: outcome for outcome in crew.collect()}
     late = {outcome.task for outcome in crew.abandon()}
-    return [_fits_of(some, ended, late) for some in jobs]
+    return [_fits_of(jobs_of_member, ended, late) for jobs_of_member in jobs]
 
 
-def _fits_of(jobs: Sequence[Job], ended: Mapping[Job, Outcome[Job, Any]], late: set[Job]) -> _Fits:
+def _fits_of(jobs: Sequence[Job], ended: Mapping[Job, Outcome[Job, Estimator]], late: set[Job]) -> _Fits:
     fits = _Fits(n_late=sum(job in late for job in jobs))
     for outcome in (ended[job] for job in jobs if job in ended):
-        if outcome.error is None:
+        if outcome.answer is not None:
             fits.models.append(outcome.answer)
         else:  # a crash, a limit, or the learner's own
             fits.errors.append(f"{type(outcome.error).__name__}: {outcome.error}")
     return fits
 
 
-def _weighted(members: Sequence[Member], models: Sequence[Sequence[Any]]) -> list[FittedMember]:
+def _weighted(members: Sequence[Member], models: Sequence[Sequence[Estimator]]) -> list[FittedMember]:
     """Share each member's weight among its models, and that of the missing among all."""
-    total = sum(member.weight for member, some in zip(members, models, strict=True) if some)
+    ready = [(member, fitted) for member, fitted in zip(members, models, strict=True) if fitted]
+    total = sum(member.weight for member, _ in ready)
     return [
-        FittedMember(member.config, member.weight / total / len(some), model, member.trial, member.temperature)
-        for member, some in zip(members, models, strict=True)
-        for model in some
+        FittedMember(**{**vars(member), "weight": member.weight / total / len(fitted)}, pipeline=model)
+        for member, fitted in ready
+        for model in fitted
     ]
 
 

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal, TypeAlias
 
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection._search import BaseSearchCV  # what scikit-learn's own searches extend by `_run_search`
 
+from comitia.arrays import Estimator
 from comitia.errors import ChoiceError, ExhaustedError
-from comitia.evaluation.resampling import Reshuffled, make_splitter
+from comitia.evaluation.resampling import CV, Reshuffled, make_splitter
+from comitia.learners.registry import SpaceLike
+from comitia.methods import Method
 from comitia.seeds import seed_of
 from comitia.study.study import Study
+
+Results: TypeAlias = Mapping[str, Sequence[float]]
+"""What scikit-learn's `cv_results_` is, one entry per configuration."""
 
 
 class SearchCV(BaseSearchCV):  # type: ignore[misc]
@@ -24,7 +31,7 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]
     space : dict, Space or ConfigSpace.ConfigurationSpace
         What to search; a dict of lists and SciPy distributions, as in scikit-learn.
     method : str or Method
-        A row of the registry: `comitia.METHODS`.
+        A method of the registry, `comitia.METHODS`.
     n_trials : int
         Configurations to try; fewer if the space has fewer.
     time_limit : float, optional
@@ -48,21 +55,21 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]
 
     def __init__(
         self,
-        estimator: Any,
-        space: Any,
+        estimator: Estimator,
+        space: SpaceLike,
         *,
-        method: Any = "sobol",
+        method: str | Method = "sobol",
         n_trials: int = 30,
         time_limit: float | None = None,
-        scoring: Any = None,
+        scoring: str | Callable[..., float] | Iterable[str] | Mapping[str, Callable[..., float]] | None = None,
         n_jobs: int | None = None,
-        refit: Any = True,
-        cv: Any = None,
+        refit: bool | str | Callable[..., int] = True,
+        cv: CV | None = None,
         verbose: int = 0,
-        pre_dispatch: Any = "2*n_jobs",
-        error_score: Any = np.nan,
+        pre_dispatch: int | str = "2*n_jobs",
+        error_score: float | Literal["raise"] = np.nan,
         return_train_score: bool = False,
-        random_state: Any = None,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         super().__init__(
             estimator=estimator,
@@ -81,7 +88,7 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]
         self.time_limit = time_limit
         self.random_state = random_state
 
-    def _run_search(self, evaluate_candidates: Any) -> None:
+    def _run_search(self, evaluate_candidates: Callable[..., Results]) -> None:
         """Ask the study, evaluate as scikit-learn does, tell the study."""
         study = Study(self.space, self.method, seed=seed_of(self.random_state))
         if study.method.compares_rows:
@@ -108,7 +115,7 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]
             more = {"cv": resampling.splitter_of(trial.number, 0, study.seeds)} if resampling is not None else {}
             try:
                 results = evaluate_candidates([dict(trial.config)], **more)
-            except ValueError as error:  # scikit-learn's word when every fit of a call failed: the search goes on
+            except ValueError as error:  # what scikit-learn raises if every fit failed: the search continues
                 if not str(error).lstrip().startswith("All the"):
                     raise
                 study.tell(trial, error=str(error))
@@ -123,7 +130,7 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]
             raise failure
         self.study_ = study
 
-    def _refit_score(self, results: Any) -> float:
+    def _refit_score(self, results: Results) -> float:
         name = self.refit if isinstance(self.refit, str) else "score"
         key = f"mean_test_{name}"
         if key not in results:  # several metrics and no refit: the first leads

@@ -1,23 +1,39 @@
-"""The types that a model file may hold: exact names, in one place.
+"""The types and functions that a model file may hold: exact names, in one place.
 
-skops refuses everything that is neither one of its own trusted types nor listed here. `tests/test_models.py` fits every
-learner of the default space and fails if one needs a type that is missing, or one listed here is needed by none.
+`model_file` refuses everything that is neither an estimator of scikit-learn's nor listed here.
+`tests/auto/test_folder.py` fits every learner of the default space and fails if one needs a name that is missing, or if
+one that is listed here is needed by none.
 """
 
 TRUSTED: tuple[str, ...] = (
     "collections.OrderedDict",
+    "collections.defaultdict",
+    "comitia.auto.estimators.AutoClassifier",
+    "comitia.auto.estimators.AutoRegressor",
+    "comitia.auto.refit.FittedMember",
     "comitia.committees.ensemble.Ensemble",
+    "comitia.space.config.Config",
     "comitia.tables.cleaner.ColumnKind",
     "comitia.tables.cleaner.TableCleaner",
     "lightgbm.basic.Booster",
     "lightgbm.sklearn.LGBMClassifier",
     "lightgbm.sklearn.LGBMRegressor",
-    "numpy.dtype",
     "sklearn.metrics._dist_metrics.EuclideanDistance64",
-    "sklearn.neighbors._kd_tree.KDTree",  # row numbers inside are checked by models.py
+    "sklearn.neighbors._kd_tree.KDTree",  # its row numbers are checked by index_checks
     "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
-    "sklearn.tree._tree.Tree",  # node numbers inside are checked by models.py
+    "sklearn.tree._tree.Tree",  # its node numbers are checked by index_checks
 )
+
+RANDOM: tuple[str, ...] = (
+    "numpy.random._mt19937.MT19937",
+    "numpy.random._pcg64.PCG64",
+    "numpy.random._pickle.__bit_generator_ctor",
+    "numpy.random._pickle.__generator_ctor",
+    "numpy.random._pickle.__randomstate_ctor",
+    "numpy.random.bit_generator.SeedSequence",
+    "numpy.random.bit_generator.__pyx_unpickle_SeedSequence",
+)
+"""What random states are made of; which ones a learner keeps depends on its version."""
 
 ENSEMBLES: tuple[str, ...] = (
     "comitia.learners.weka.cells.BayesNet",
@@ -35,4 +51,4 @@ ENSEMBLES: tuple[str, ...] = (
     "comitia.learners.weka.machines.Tree",
     "sklearn.utils._bunch.Bunch",
 )
-"""What models of the space `ensembles` hold beside `TRUSTED`: `skops.io.load(file, trusted=[*TRUSTED, *ENSEMBLES])`."""
+"""What models of the space `ensembles` hold beside `TRUSTED`: `read_model(file, trusted=ENSEMBLES)`."""

@@ -7,15 +7,18 @@ import math
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from comitia.cli.bench_commands import app as bench_app
+from comitia.cli.fit_options import FitOptions
 from comitia.cli.one_line import one_line_errors
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from comitia.cli.commands import Auto
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -54,21 +57,21 @@ def fit(
     output: Output = Path("model"),
     time_limit: Annotated[float | None, typer.Option(help="Seconds for everything; 60 if no limit is given.")] = None,
     n_trials: Annotated[int | None, typer.Option(help="Configurations to try.")] = None,
-    task: Annotated[str | None, typer.Option(help="classification or regression; found out if not given.")] = None,
+    task: Annotated[str | None, typer.Option(help="classification or regression; detected if not given.")] = None,
     metric: Annotated[str | None, typer.Option(help="A scikit-learn scorer or a loss of comitia's.")] = None,
     groups: Annotated[str | None, typer.Option(help="Column whose rows stay together in every split.")] = None,
     weights: Annotated[str | None, typer.Option(help="Column with the weight of each row.")] = None,
     time_column: Annotated[str | None, typer.Option(help="Column to sort by; splits then respect time.")] = None,
-    method: Annotated[str | None, typer.Option(help="A row of `comitia methods`; committee if not given.")] = None,
+    method: Annotated[str | None, typer.Option(help="A method of `comitia methods`; committee if not given.")] = None,
     preset: Annotated[Preset, typer.Option(help="How much care to take.")] = Preset.balanced,
     include: Annotated[list[str] | None, typer.Option(help="A learner to search; may be repeated.")] = None,
     exclude: Annotated[list[str] | None, typer.Option(help="A learner to leave out; may be repeated.")] = None,
     jobs: Annotated[int, typer.Option(help="Worker processes.")] = 1,
     trial_time_limit: Annotated[float | None, typer.Option(help="Seconds after which a trial is killed.")] = None,
     trial_memory_limit: Annotated[float | None, typer.Option(help="Bytes beyond which a trial is killed.")] = None,
-    delimiter: Annotated[str | None, typer.Option(help="What separates columns; found out if not given.")] = None,
+    delimiter: Annotated[str | None, typer.Option(help="What separates columns; detected if not given.")] = None,
     seed: Annotated[int | None, typer.Option(help="For the same result again.")] = None,
-    overwrite: Annotated[bool, typer.Option(help="Replace a model that is there.")] = False,
+    overwrite: Annotated[bool, typer.Option(help="Replace an existing model.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
 ) -> None:
     """Search, fit and save a model.
@@ -81,8 +84,26 @@ def fit(
 
         comitia fit train.csv --target y --metric roc_auc --n-trials 100 --include lightgbm --include linear
     """
-    options = {key: value for key, value in locals().items() if key not in ("overwrite", "quiet", "output")}
-    options["preset"] = preset.value
+    options = FitOptions(
+        train=train,
+        target=target,
+        time_limit=time_limit,
+        n_trials=n_trials,
+        task=task,
+        metric=metric,
+        groups=groups,
+        weights=weights,
+        time_column=time_column,
+        method=method,
+        preset=preset.value,
+        include=include,
+        exclude=exclude,
+        jobs=jobs,
+        trial_time_limit=trial_time_limit,
+        trial_memory_limit=trial_memory_limit,
+        delimiter=delimiter,
+        seed=seed,
+    )
     with one_line_errors():
         from comitia.cli.commands import run_fit
 
@@ -91,12 +112,12 @@ def fit(
 
 @app.command()
 def resume(
-    model: Annotated[Path, typer.Argument(help="Model folder of a fit that was interrupted, or should go on.")],
+    model: Annotated[Path, typer.Argument(help="Model folder of a fit that was interrupted, or should continue.")],
     time_limit: Annotated[float | None, typer.Option(help="Seconds for this call.")] = None,
     n_trials: Annotated[int | None, typer.Option(help="Configurations in all, earlier ones included.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
 ) -> None:
-    """Go on with a fit, with the options it was begun with.
+    """Resume a fit, with the options that it was begun with.
 
     **Example**
 
@@ -113,7 +134,7 @@ def predict(
     model: Annotated[Path, typer.Argument(help="Model folder.")],
     table: Annotated[str, typer.Argument(help="Table, or - for CSV on standard input.")],
     proba: Annotated[bool, typer.Option("--proba", help="Print the probability of each class.")] = False,
-    delimiter: Annotated[str | None, typer.Option(help="What separates columns; found out if not given.")] = None,
+    delimiter: Annotated[str | None, typer.Option(help="What separates columns; detected if not given.")] = None,
     trusted: Annotated[list[str] | None, typer.Option(help="A type of your own that the model may hold.")] = None,
 ) -> None:
     """Print predictions as CSV.
@@ -143,9 +164,13 @@ def leaderboard(
         comitia leaderboard model/ -f json
     """
     with one_line_errors():
-        from comitia.cli.commands import leaderboard_of
+        from comitia.cli.commands import run_leaderboard
 
-        _print_rows(leaderboard_of(model).head(most), output_format)
+        frame = run_leaderboard(model).head(most)
+        if output_format is Format.table and not len(frame):
+            print("No trial has finished yet.")
+        else:
+            _print_rows(frame, output_format)
 
 
 @app.command()
@@ -169,13 +194,13 @@ def spaces(output_format: FormatOption = Format.table) -> None:
 app.add_typer(bench_app, name="bench")
 
 
-def _print_summary(estimator: Any, output: Path) -> None:
+def _print_summary(estimator: Auto, output: Path) -> None:
     best, together = estimator.study_.history.best, estimator.validation_score_
     print(f"{estimator.study_.history.n_finished} trials, model saved in {output}")
     for member in estimator.members_:
-        what = "predicts the same for every row" if member.config is None else json.dumps(dict(member.config))
+        what = json.dumps(dict(member.config)) if member.config else "predicts the same for every row"
         print(f"  weight {member.weight:.2f}: {what}")
-    if len(estimator.members_) > 1 and not math.isnan(together):
+    if best is not None and len(estimator.members_) > 1 and not math.isnan(together):
         print(f"Validation loss {-together:.4g} of the committee, {best.loss:.4g} of the best single model:")
         print("both were chosen by the rows that judge them, so they are optimistic")
     elif best is not None:

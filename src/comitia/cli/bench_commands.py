@@ -78,10 +78,10 @@ def report(
 
 @app.command()
 def merge(
-    into: Annotated[Path, typer.Argument(help="Parquet file that gets the cells; made if it is not there.")],
+    into: Annotated[Path, typer.Argument(help="Parquet file that gets the cells; created if it does not exist.")],
     others: Annotated[list[Path], typer.Argument(help="Files of `bench run` of the same experiment.")],
 ) -> None:
-    """Bring together what several machines ran of one experiment; a cell that is in several files counts once.
+    """Merge the cells of one experiment that several machines ran; a cell that is in several files counts once.
 
     **Example**
 

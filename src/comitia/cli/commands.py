@@ -1,18 +1,23 @@
-"""What the commands do: read, fit, predict, list. `cli.py` parses and prints."""
+"""What the commands do: read, fit, predict, list. `app` parses and prints."""
 
 from __future__ import annotations
 
 import hashlib
-import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from comitia.auto.estimators import AutoClassifier, AutoRegressor, load
-from comitia.auto.folder import STUDY, check_output
+from comitia.arrays import AnyArray
+from comitia.auto.estimators import AutoClassifier, AutoRegressor
+from comitia.auto.folder import STUDY, check_output, load
+from comitia.auto.leaderboard import leaderboard_of
+from comitia.cli.fit_options import FILE, FitOptions
 from comitia.errors import ChoiceError, ModelError, TableError, UnknownName
 from comitia.evaluation.checks import task_of
+from comitia.evaluation.scoring import Task
 from comitia.learners import SPACES
 from comitia.methods import METHODS
 from comitia.study.study import Study
@@ -21,117 +26,131 @@ from comitia.tables.reading import read_table, split_target
 if TYPE_CHECKING:
     import pandas as pd
 
-OPTIONS = "fit.json"
-"""How the fit was begun, so that `resume` can go on."""
-PRESETS: dict[str, dict[str, Any]] = {
-    "fast": {"cv": 3, "include": ["linear", "lightgbm"]},
-    "balanced": {},
-    "thorough": {"cv": 10},
+Auto: TypeAlias = AutoClassifier | AutoRegressor
+KINDS: dict[str, type[Auto]] = {"classification": AutoClassifier, "regression": AutoRegressor}
+
+
+@dataclass(frozen=True)
+class PresetChoices:
+    """What `--preset` stands for; None is the estimator's own choice."""
+
+    n_folds: int | None = None
+    include: Sequence[str] | None = None
+
+
+PRESETS = {
+    "fast": PresetChoices(3, ["linear", "lightgbm"]),
+    "balanced": PresetChoices(),
+    "thorough": PresetChoices(10),
 }
 
 
-def run_fit(options: dict[str, Any], output: Path, *, overwrite: bool, verbose: bool) -> Any:
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a table by what they are for."""
+
+    X: pd.DataFrame
+    y: AnyArray
+    groups: AnyArray | None = None
+    sample_weight: AnyArray | None = None
+
+
+def run_fit(options: FitOptions, output: Path, *, overwrite: bool, verbose: bool) -> Auto:
     """Fit by the options of the command line and save."""
-    table = read_table(options["train"], delimiter=options["delimiter"])
-    X, y = split_target(table, options["target"])
-    is_standard_input = options["train"] == "-"
+    table = read_table(options.train, delimiter=options.delimiter)
+    X, y = split_target(table, options.target)
     estimator = _estimator(options, y)  # refuses wrong options before a folder is made
-    fit_options = _columns(options, X, y)
+    columns = _columns(options, X, y)
     check_output(output, overwrite=overwrite)
     output.mkdir(exist_ok=True)
-    for name in (STUDY, OPTIONS):
+    for name in (STUDY, FILE):
         (output / name).unlink(missing_ok=True)
-    source = "-" if is_standard_input else str(Path(options["train"]).absolute())
-    record = {**options, "train": source, "checksum": _checksum(table)}
-    (output / OPTIONS).write_text(json.dumps(record, indent=1))
-    return _fit_and_save(estimator, fit_options, output, verbose)
+    source = "-" if options.train == "-" else str(Path(options.train).absolute())
+    replace(options, train=source, checksum=_checksum(table)).write(output)
+    return _fit_and_save(estimator, columns, output, verbose)
 
 
-def run_resume(model: Path, time_limit: float | None, n_trials: int | None, *, verbose: bool) -> Any:
-    """Go on with a fit."""
-    if not (model / OPTIONS).is_file() or not (model / STUDY).is_file():
+def run_resume(model: Path, time_limit: float | None, n_trials: int | None, *, verbose: bool) -> Auto:
+    """Resume a fit."""
+    if not (model / FILE).is_file() or not (model / STUDY).is_file():
         raise ModelError(
-            f"{str(model)!r} must be the folder of a fit that was begun. It is not: no {OPTIONS} and {STUDY}."
+            f"{str(model)!r} must be the folder of a fit that was begun. It is not: no {FILE} and {STUDY}."
         )
-    options = json.loads((model / OPTIONS).read_text())
-    if options["train"] == "-":
+    options = FitOptions.read(model)
+    if options.train == "-":
         raise ModelError("A fit from standard input cannot be resumed: its table is not there any more. Fit again.")
-    table = read_table(options["train"], delimiter=options["delimiter"])
-    if _checksum(table) != options["checksum"]:
-        raise TableError(
-            f"The table must be the one the fit was begun with. {options['train']!r} has changed. Fit again."
-        )
+    table = read_table(options.train, delimiter=options.delimiter)
+    if _checksum(table) != options.checksum:
+        raise TableError(f"The table must be the one the fit was begun with. {options.train!r} has changed. Fit again.")
     if time_limit is not None or n_trials is not None:
-        options |= {"time_limit": time_limit, "n_trials": n_trials}
-    X, y = split_target(table, options["target"])
+        options = replace(options, time_limit=time_limit, n_trials=n_trials)
+    X, y = split_target(table, options.target)
     return _fit_and_save(_estimator(options, y), _columns(options, X, y), model, verbose)
 
 
-def _fit_and_save(estimator: Any, fit_options: dict[str, Any], output: Path, verbose: bool) -> Any:
+def _fit_and_save(estimator: Auto, columns: Columns, output: Path, verbose: bool) -> Auto:
     estimator.set_params(storage=str(output / STUDY), verbose=int(verbose))
-    estimator.fit(**fit_options)
+    estimator.fit(columns.X, columns.y, columns.sample_weight, columns.groups)
     estimator.save(output)
     estimator.study_.close()
     return estimator
 
 
-def _estimator(options: dict[str, Any], y: pd.Series) -> Any:
-    task = options["task"] or _task_of(y)
-    kinds = {"classification": AutoClassifier, "regression": AutoRegressor}
-    if task not in kinds:
-        raise UnknownName("task", task, kinds)
-    preset = PRESETS[options["preset"]]
-    include = options["include"] or preset.get("include")
-    cv = preset.get("cv")
-    if options["time_column"]:
+def _estimator(options: FitOptions, y: pd.Series) -> Auto:
+    task = options.task or _task_of(y)
+    if task not in KINDS:
+        raise UnknownName("task", task, KINDS)
+    preset = PRESETS[options.preset]
+    cv = preset.n_folds
+    if options.time_column:
         from sklearn.model_selection import TimeSeriesSplit
 
         cv = TimeSeriesSplit(cv or 5)
-    estimator = kinds[task](
-        time_limit=options["time_limit"],
-        n_trials=options["n_trials"],
-        method=options["method"],
-        scoring=options["metric"],
+    estimator = KINDS[task](
+        time_limit=options.time_limit,
+        n_trials=options.n_trials,
+        method=options.method,
+        scoring=options.metric,
         cv=cv,
-        include=include,
-        exclude=options["exclude"] or [],
-        n_jobs=options["jobs"],
-        trial_time_limit=options["trial_time_limit"],
-        trial_memory_limit=options["trial_memory_limit"],
-        random_state=options["seed"],
+        include=options.include or preset.include,
+        exclude=options.exclude or [],
+        n_jobs=options.jobs,
+        trial_time_limit=options.trial_time_limit,
+        trial_memory_limit=options.trial_memory_limit,
+        random_state=options.seed,
     )
     estimator.check_parameters()
     return estimator
 
 
-def _task_of(y: pd.Series) -> Any:
+def _task_of(y: pd.Series) -> Task:
     values = y.dropna().to_numpy()
     if not len(values):
         raise TableError(f"The target column {y.name!r} must have values. All are missing.")
     return task_of(values if values.dtype.kind in "fiub" else values.astype(str), None)
 
 
-def _columns(options: dict[str, Any], X: pd.DataFrame, y: pd.Series) -> dict[str, Any]:
-    """Take groups, weights and time out of the table."""
-    found: dict[str, Any] = {}
-    for option, argument in (("groups", "groups"), ("weights", "sample_weight"), ("time_column", None)):
-        name = options[option]
-        if name is None:
-            continue
-        if name not in X.columns:
-            raise UnknownName(f"column for --{option.replace('_', '-')}", name, [str(c) for c in X.columns])
-        if argument is not None:
-            found[argument] = X[name].to_numpy()
-            X = X.drop(columns=name)
-        else:
-            if options["groups"] or options["weights"]:
-                raise ChoiceError("--time-column cannot be combined with --groups or --weights. Use one of them.")
-            order = np.argsort(_sortable(X[name]), kind="stable")
-            X, y = X.iloc[order], y.iloc[order]
-    return {"X": X, "y": y.to_numpy(), **found}
+def _columns(options: FitOptions, X: pd.DataFrame, y: pd.Series) -> Columns:
+    """Take groups and weights out of the table, or sort it by time."""
+    named = {"groups": options.groups, "weights": options.weights, "time-column": options.time_column}
+    for option, name in named.items():
+        if name is not None and name not in X.columns:
+            raise UnknownName(f"column for --{option}", name, [str(c) for c in X.columns])
+    if options.time_column is not None:
+        if options.groups or options.weights:
+            raise ChoiceError("--time-column cannot be combined with --groups or --weights. Use one of them.")
+        order = np.argsort(_sortable(X[options.time_column]), kind="stable")
+        X, y = X.iloc[order], y.iloc[order]
+    taken = [name for name in (options.groups, options.weights) if name is not None]
+    return Columns(
+        X.drop(columns=taken),
+        y.to_numpy(),
+        None if options.groups is None else X[options.groups].to_numpy(),
+        None if options.weights is None else X[options.weights].to_numpy(),
+    )
 
 
-def _sortable(column: pd.Series) -> Any:
+def _sortable(column: pd.Series) -> AnyArray:
     import pandas as pd
 
     if pd.api.types.is_numeric_dtype(column.dtype):
@@ -157,34 +176,27 @@ def run_predict(model: Path, table: str, proba: bool, delimiter: str | None, tru
     X = read_table(table, delimiter=delimiter)
     if not proba:
         return pd.DataFrame({"prediction": estimator.predict(X)})
-    if not hasattr(estimator, "predict_proba"):
+    if not isinstance(estimator, AutoClassifier):
         raise ChoiceError("--proba is for classification. The model predicts numbers. Leave it out.")
     return pd.DataFrame(estimator.predict_proba(X), columns=[str(c) for c in estimator.classes_])
 
 
-def leaderboard_of(model: Path) -> pd.DataFrame:
-    """Return the trials of a model folder, the best first."""
+def run_leaderboard(model: Path) -> pd.DataFrame:
+    """Return the trials of a model folder, the best first, each configuration in one column."""
     if not (model / STUDY).is_file():
         raise ModelError(f"{str(model)!r} must be a model folder with a {STUDY}. There is none.")
     with Study.open(model / STUDY) as study:
-        frame = study.to_frame()
-    if not len(frame):
-        return frame
-    frame = frame[frame["status"] != "pending"]
-    frame = frame.sort_values("loss", kind="stable", na_position="last").reset_index(drop=True)
+        frame = leaderboard_of(study)
     configs = [c for c in frame.columns if c.startswith("config.") and c != "config.learner"]
     settings = [
         ", ".join(f"{c.split(':')[-1]}={_short(row[c])}" for c in configs if row[c] == row[c] and row[c] is not None)
         for _, row in frame.iterrows()
     ]
-    frame = frame.drop(columns=configs)
-    frame.insert(0, "rank", range(1, len(frame) + 1))
-    frame["settings"] = settings
-    frame = frame.rename(columns={"config.learner": "learner"})
+    frame = frame.drop(columns=configs).assign(settings=settings).rename(columns={"config.learner": "learner"})
     return frame if frame["error"].fillna("").any() else frame.drop(columns="error")
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 

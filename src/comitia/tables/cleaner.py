@@ -1,11 +1,11 @@
-"""From a user's raw table to one matrix of numbers, and from labels to class codes.
+"""From a user's raw table to one matrix of numbers.
 
-Types are cleaned once for a study: nothing here learns from the target, so nothing leaks between folds. Numbers stay
+Columns are cleaned once per study: nothing here learns from the target, so nothing leaks between folds. Numbers stay
 numbers, booleans become 0 and 1, dates become their parts, strings become codes (and, where there are very many
-different ones, hashed letters as well). Encoders that learn, such as one-hot or target encoding, are fitted in each
-fold by the learners' own pipelines (`comitia.learners.default`), which get told which columns are codes.
+different ones, counts of hashed letters as well). Encoders that learn, such as one-hot or target encoding, are fitted
+in each fold by the learners' own pipelines (`comitia.learners.default`), which are told which columns are codes.
 
-Numeric arrays, numeric frames and sparse matrices pass through without being looked at column by column.
+Numeric arrays, numeric frames and sparse matrices pass through without an inspection of each column.
 """
 
 from __future__ import annotations
@@ -14,21 +14,41 @@ import re
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from comitia.arrays import Array
+from comitia.arrays import AnyArray, Array, Table
 from comitia.errors import TableError
 
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import ArrayLike
+    from pandas.api.extensions import ExtensionDtype
+
+Kind: TypeAlias = Literal["number", "date", "category", "text", "nothing"]
+"""What a column is; "nothing" is constant or all missing, and left out."""
 MOST_LEVELS = 100
-"""Strings with more different values than this also get hashed letters."""
+"""Columns of strings with more different values than this also become counts of hashed letters."""
 N_HASHED = 12
+Matrix: TypeAlias = "AnyArray | sparse.csr_matrix"
 DATE_PARTS = ("year", "month", "day", "weekday", "hour", "days")
 MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "nat", "<na>")
-"""What stands for a missing value in a column of strings, in any case."""
+"""What stands for a missing value in a column of strings, in upper or lower case."""
+
+
+@runtime_checkable
+class PolarsFrame(Protocol):
+    """A frame of polars, which comitia does not need to be installed."""
+
+    columns: list[str]
+    width: int
+
+    def __getitem__(self, name: str) -> pd.Series: ...
+
+    def to_pandas(self) -> pd.DataFrame: ...
 
 
 @dataclass(frozen=True)
@@ -36,8 +56,7 @@ class ColumnKind:
     """What one column of the user's table is, and what it becomes."""
 
     name: str
-    kind: str
-    """"number", "date", "category", "text" or "nothing" (constant or all missing: left out)."""
+    kind: Kind
     levels: tuple[str, ...] = ()
 
     @property
@@ -65,21 +84,21 @@ class ColumnKind:
 
 @dataclass(frozen=True)
 class Columns:
-    """What learners need to know of the cleaned table."""
+    """What learners need to know about the cleaned table."""
 
     n_columns: int
     is_sparse: bool = False
     codes: tuple[int, ...] = ()
     """Positions of the columns that are category codes."""
     n_levels: tuple[int, ...] = field(default=())
-    """Number of different codes of each."""
+    """Number of different codes of each of them."""
 
 
 class TableCleaner(BaseEstimator):  # type: ignore[misc]
     """Learn the types of a table's columns; turn this table and later ones into a matrix of numbers.
 
-    Later tables are matched by column name where the first had names: extra columns are ignored, reordered ones found,
-    missing ones are an error. Categories that were not seen are treated as missing.
+    Later tables are matched by column name if the first had names: extra columns are ignored, the order is free, and
+    missing columns are an error. Categories that were not in the first table are treated as missing.
 
     Parameters
     ----------
@@ -90,12 +109,13 @@ class TableCleaner(BaseEstimator):  # type: ignore[misc]
     def __init__(self, owner: str = "the model") -> None:
         self.owner = owner
 
-    def fit(self, X: Any) -> TableCleaner:
+    def fit(self, X: Table | ArrayLike) -> TableCleaner:
         """Learn the types."""
-        self.is_sparse_ = sparse.issparse(X)
+        self.is_sparse_ = False
         self.names_: list[str] | None = None
         self.kinds_: list[ColumnKind] | None = None
-        if self.is_sparse_:
+        if isinstance(X, sparse.spmatrix | sparse.sparray):
+            self.is_sparse_ = True
             self.n_features_in_ = int(X.shape[1])
             return self
         frame = as_frame(X)
@@ -112,7 +132,7 @@ class TableCleaner(BaseEstimator):  # type: ignore[misc]
 
     @property
     def columns_(self) -> Columns:
-        """What learners need to know of the cleaned table."""
+        """What learners need to know about the cleaned table."""
         if self.kinds_ is None:
             return Columns(self.n_features_in_, self.is_sparse_)
         is_code = [code for kind in self.kinds_ for code in kind.output_is_code]
@@ -126,9 +146,9 @@ class TableCleaner(BaseEstimator):  # type: ignore[misc]
             return [name for kind in self.kinds_ for name in kind.outputs]
         return self.names_ or [f"x{i}" for i in range(self.n_features_in_)]
 
-    def transform(self, X: Any) -> Any:
-        """Return the table as a matrix of float64, missing values as NaN; sparse stays sparse.  # (n, p)."""
-        if sparse.issparse(X):
+    def transform(self, X: Table | ArrayLike) -> Matrix:
+        """Return the table as a matrix of float64, (n, p), with NaN for missing values; sparse stays sparse."""
+        if isinstance(X, sparse.spmatrix | sparse.sparray):
             return self._sparse(X)
         frame = as_frame(X)
         if self.names_ is None or frame is None:
@@ -139,14 +159,13 @@ class TableCleaner(BaseEstimator):  # type: ignore[misc]
         parts = [_clean(frame.iloc[:, i], kind) for i, kind in enumerate(self.kinds_) if kind.outputs]
         return np.column_stack(parts)
 
-    def _sparse(self, X: Any) -> Any:
+    def _sparse(self, X: sparse.spmatrix) -> Matrix:
         if not self.is_sparse_:
-            X = X.toarray()
-            return self._by_position(X, None)
+            return self._by_position(X.toarray(), None)
         self._check_width(X.shape[1])
         return sparse.csr_matrix(X, dtype=np.float64)
 
-    def _by_position(self, X: Any, frame: Any) -> Any:
+    def _by_position(self, X: Table | ArrayLike, frame: pd.DataFrame | None) -> Matrix:
         if self.kinds_ is not None and frame is None:
             import pandas as pd
 
@@ -164,7 +183,7 @@ class TableCleaner(BaseEstimator):  # type: ignore[misc]
                 "Give it the columns it was fitted with."
             )
 
-    def _matched(self, frame: Any) -> Any:
+    def _matched(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the frame's columns in the order of the first table."""
         assert self.names_ is not None
         names = [str(name) for name in frame.columns]
@@ -178,30 +197,38 @@ class TableCleaner(BaseEstimator):  # type: ignore[misc]
             )
         return frame.iloc[:, [positions[name] for name in self.names_]]
 
-    def _numeric(self, frame: Any) -> Array:
+    def _numeric(self, frame: pd.DataFrame) -> Array:
         if all(_is_number(dtype) for dtype in frame.dtypes):
             return _finite(frame.to_numpy(dtype=np.float64, na_value=np.nan))
         assert self.names_ is not None
         return np.column_stack([_numbers(frame.iloc[:, i], name) for i, name in enumerate(self.names_)])
 
 
-def as_frame(X: Any) -> Any:
+def column_names(X: Table | ArrayLike) -> list[str] | None:
+    """Return what scikit-learn calls feature names: the names of a frame's columns, if all are texts; else None."""
+    import pandas as pd
+
+    names = list(X.columns) if isinstance(X, pd.DataFrame | PolarsFrame) else None
+    return None if names is None or not all(isinstance(name, str) for name in names) else names
+
+
+def as_frame(X: Table | ArrayLike) -> pd.DataFrame | None:
     """Return a pandas frame for frames and for arrays with more than numbers in them; None for plain numbers."""
     import pandas as pd
 
     if isinstance(X, pd.DataFrame):
         return X
-    if hasattr(X, "to_pandas") and hasattr(X, "columns"):  # polars, without needing it
-        return pd.DataFrame({str(name): X[name].to_list() for name in X.columns}) if X.width else X.to_pandas()
-    values = np.asarray(X) if not hasattr(X, "dtype") else X
-    if values.dtype.kind in "OUSM" and getattr(values, "ndim", 0) == 2:
-        frame = pd.DataFrame(np.asarray(values), columns=[f"x{i}" for i in range(values.shape[1])]).infer_objects()
+    if isinstance(X, PolarsFrame):
+        return pd.DataFrame({name: X[name].to_list() for name in X.columns}) if X.width else X.to_pandas()
+    values = np.asarray(X)
+    if values.dtype.kind in "OUSM" and values.ndim == 2:
+        frame = pd.DataFrame(values, columns=[f"x{i}" for i in range(values.shape[1])]).infer_objects()
         return None if all(_is_number(dtype) for dtype in frame.dtypes) else frame
     return None
 
 
-def _as_numbers(X: Any) -> Array:
-    """Return an array of numbers with scikit-learn's own words where it is not one."""
+def _as_numbers(X: Table | ArrayLike) -> Array:
+    """Return an array of numbers; refuse others with scikit-learn's own messages."""
     from sklearn.utils import check_array
 
     matrix = check_array(X, dtype=np.float64, ensure_all_finite=False, estimator="comitia")
@@ -209,12 +236,12 @@ def _as_numbers(X: Any) -> Array:
 
 
 def _finite(matrix: Array) -> Array:
-    """Treat infinity as missing: no learner takes it."""
+    """Treat infinity as missing: no learner accepts it."""
     is_bad = np.isinf(matrix)
     return np.where(is_bad, np.nan, matrix) if is_bad.any() else matrix
 
 
-def _checked_names(frame: Any) -> list[str]:
+def _checked_names(frame: pd.DataFrame) -> list[str]:
     if not frame.shape[1]:
         raise TableError(
             "A table must have at least one column. Got none: 0 feature(s) while a minimum of 1 is required."
@@ -227,13 +254,13 @@ def _checked_names(frame: Any) -> list[str]:
     return names
 
 
-def _is_number(dtype: Any) -> bool:
+def _is_number(dtype: np.dtype | ExtensionDtype) -> bool:
     import pandas as pd
 
     return bool(pd.api.types.is_numeric_dtype(dtype)) and not pd.api.types.is_complex_dtype(dtype)
 
 
-def _kind_of(column: Any, name: str) -> ColumnKind:
+def _kind_of(column: pd.Series, name: str) -> ColumnKind:
     """Decide what a column is by looking at all of it."""
     import pandas as pd
 
@@ -262,8 +289,8 @@ def _varies(values: Array) -> bool:
     return len(known) > 0 and (bool((known != known[0]).any()) or len(known) < len(values))
 
 
-def _clean(column: Any, kind: ColumnKind) -> Array:
-    """Return the numbers that one column becomes.  # (n, n_outputs)."""
+def _clean(column: pd.Series, kind: ColumnKind) -> Array:
+    """Return the numbers that one column becomes, (n, n_outputs)."""
     match kind.kind:
         case "number":
             return _numbers(column, kind.name)[:, None]
@@ -275,7 +302,7 @@ def _clean(column: Any, kind: ColumnKind) -> Array:
     return np.column_stack([_codes(texts, kind.levels), _hashed(texts)])
 
 
-def _numbers(column: Any, name: str) -> Array:
+def _numbers(column: pd.Series, name: str) -> Array:
     import pandas as pd
 
     if _is_number(column.dtype):
@@ -292,7 +319,7 @@ def _numbers(column: Any, name: str) -> Array:
     return _finite(numbers.to_numpy(dtype=np.float64, na_value=np.nan))
 
 
-def _texts(column: Any) -> Any:
+def _texts(column: pd.Series) -> pd.Series:
     """Return a column of anything as stripped strings, missing ones as missing."""
     import pandas as pd
 
@@ -307,7 +334,7 @@ def _texts(column: Any) -> Any:
 DATE_LIKE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{4}-\d{2}")
 
 
-def _dates(known: Any) -> Any:
+def _dates(known: pd.Series) -> pd.Series | None:
     """Parse strings as dates; None if they are not all dates. Plain numbers are not."""
     import warnings
 
@@ -324,7 +351,7 @@ def _dates(known: Any) -> Any:
     return None
 
 
-def _date_parts(column: Any, name: str) -> Array:
+def _date_parts(column: pd.Series, name: str) -> Array:
     import pandas as pd
 
     if not pd.api.types.is_datetime64_any_dtype(column.dtype):
@@ -343,7 +370,7 @@ def _date_parts(column: Any, name: str) -> Array:
     return np.column_stack([np.asarray(part, dtype=np.float64) for part in parts])
 
 
-def _codes(texts: Any, levels: Sequence[str]) -> Array:
+def _codes(texts: pd.Series, levels: Sequence[str]) -> Array:
     """Return the position of each text among the levels; NaN if missing or never seen."""
     import pandas as pd
 
@@ -351,8 +378,8 @@ def _codes(texts: Any, levels: Sequence[str]) -> Array:
     return np.where(codes < 0, np.nan, codes).astype(np.float64)
 
 
-def _hashed(texts: Any) -> Array:
-    """Count the three-letter pieces of each text by their hash: near texts get near numbers, nothing is learned."""
+def _hashed(texts: pd.Series) -> Array:
+    """Count the three-letter pieces of each text by their hash: similar texts get similar numbers."""
     import pandas as pd
 
     codes, unique = pd.factorize(texts)

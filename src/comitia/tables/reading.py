@@ -7,7 +7,7 @@ import io
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from comitia.errors import TableError, UnknownName
 
@@ -25,7 +25,7 @@ def read_table(source: str, *, delimiter: str | None = None) -> pd.DataFrame:
     source : str
         A path whose ending says the format, or "-" for CSV on standard input.
     delimiter : str, optional
-        What separates the columns of a CSV; found out if not given.
+        What separates the columns of a CSV; detected if not given.
     """
     if source == "-":
         return _from_text(sys.stdin.buffer.read(), "standard input", delimiter)
@@ -108,9 +108,15 @@ def _from_arff(path: Path) -> pd.DataFrame:
     if rows[0].lstrip().startswith("{"):
         raise TableError(f"{str(path)!r} is a sparse ARFF file, which is not read. Convert it to a dense one.")
     names = [match.group(1).strip("'\"") for match in attributes]
-    options: dict[str, Any] = {"quotechar": "'", "escapechar": "\\", "na_values": ["?"], "skipinitialspace": True}
     try:
-        table: pd.DataFrame = pd.read_csv(io.StringIO("\n".join(rows)), header=None, names=names, **options)
-        return table
+        return pd.read_csv(
+            io.StringIO("\n".join(rows)),
+            header=None,
+            names=names,
+            quotechar="'",
+            escapechar="\\",
+            na_values=["?"],
+            skipinitialspace=True,
+        )
     except ValueError as error:
         raise TableError(f"{str(path)!r} could not be read: {error}") from error

@@ -132,7 +132,7 @@ def ask_comitia(request: Request) -> SystemAnswer:
         probabilities=np.asarray(model.predict_proba(request.draw.raw_test)) if is_classes else None,
         classes=np.asarray(model.classes_) if is_classes else None,
         seconds=time.perf_counter() - started,
-        learner="" if heaviest.config is None else str(heaviest.config["learner"]),
+        learner=str(heaviest.config.get("learner", "")),
         n_members=len(model.members_),
     )
 

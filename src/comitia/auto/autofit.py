@@ -1,0 +1,211 @@
+"""One fit of `AutoClassifier` or `AutoRegressor` on a clean table: search, fit what the method hands over, judge it.
+
+The estimators (`estimators`) are the face: they check parameters, clean the table and keep the results.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import warnings
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from sklearn.dummy import DummyClassifier, DummyRegressor
+
+from comitia.arrays import AnyArray
+from comitia.auto.refit import FittedMember, LeaveTimeToRefit, Manner, Refitted, fit_again
+from comitia.committees import Ensemble
+from comitia.errors import ChoiceError, DroppedWarning, FallbackWarning, TableError
+from comitia.evaluation.resampling import CV, make_resampling
+from comitia.evaluation.scoring import Scoring, Task
+from comitia.evaluation.table import SELECTION_SPLIT, TableEvaluator
+from comitia.learners.default import DefaultSpace
+from comitia.methods import METHODS, Method, kept_by
+from comitia.seams import Member, Store
+from comitia.selections.committees import validation_loss
+from comitia.space import Config
+from comitia.study.budget import Meter
+from comitia.study.study import Callback, Study
+from comitia.tables.cleaner import Matrix
+
+log = logging.getLogger("comitia")
+
+SEARCH_SHARE = 0.8
+"""Share of the time limit after which the search ends: the rest is for the refit."""
+MANY_ROWS = 20_000
+"""From here on three folds instead of five: the estimate is good enough, the time is not."""
+
+
+@dataclass(frozen=True, eq=False)
+class AutoFit:
+    """A clean table with its target, and how models for it are searched, judged and fitted."""
+
+    table: Matrix
+    target: AnyArray
+    """Numbers, or codes of classes from 0 on."""
+    task: Task
+    scoring: Scoring
+    cv: CV
+    default: DefaultSpace
+    method: Method
+    groups: ArrayLike | None = None
+    sample_weight: ArrayLike | None = None
+
+    @cached_property
+    def evaluator(self) -> TableEvaluator:
+        """What judges the trials."""
+        return TableEvaluator(
+            self.default.build,
+            self.table,
+            self.target,
+            task=self.task,
+            loss=self.scoring.loss,
+            cv=self.cv,
+            reshuffled=self.method.is_reshuffled,
+            groups=self.groups,
+            sample_weight=self.sample_weight,
+            keep=kept_by(self.method, self.scoring.committee_loss),
+            selection_split=SELECTION_SPLIT if self.method.has_selection_split else None,
+        )
+
+    def open_study(self, seed: int | None, storage: str | Path | Store | None) -> Study:
+        """Return the study of this fit, with the default of every learner to begin with, or resume the stored one."""
+        assert self.evaluator.n_folds  # splits that do not fit are refused before a file is made
+        study = Study(self.default.space, self.method, seed=seed, storage=storage)
+        if not len(study.history):
+            for config in self.default.first:
+                study.enqueue(config)
+        return study
+
+    def search(
+        self,
+        study: Study,
+        executor: Executor,
+        meter: Meter,
+        manner: Manner,
+        callbacks: Iterable[Callback] = (),
+        *,
+        progress: bool = False,
+    ) -> None:
+        """Run a study while the budget leaves time for the refit."""
+        seconds = meter.seconds_left
+        study.run(
+            self.evaluator,
+            n_trials=meter.budget.n_trials,
+            time_limit=None if math.isinf(seconds) else max(SEARCH_SHARE * seconds, 1e-3),
+            executor=executor,
+            callbacks=[*callbacks, LeaveTimeToRefit(meter, manner == "full", self.evaluator.n_folds)],
+            progress=progress,
+        )
+
+    def refit(self, study: Study, executor: Executor, meter: Meter, manner: Manner) -> Refitted:
+        """Fit what the method hands over within the time that is left."""
+        return fit_again(study, self.evaluator, manner, executor, meter)
+
+    def warn(self, study: Study, refitted: Refitted) -> None:
+        """Warn the caller of `fit` of models that were left out."""
+        messages = []
+        if not refitted.members:
+            errors = [o.error for o in study.history.observations() if o.error]
+            messages.append(
+                "No learner could be fitted within the budget, so the model only predicts "
+                + ("the most frequent class. " if self.task == "classification" else "the mean. ")
+                + (f"The first failure was: {errors[0]}." if errors else "No trial had ended.")
+                + " Give it more time."
+            )
+        elif refitted.errors:
+            messages.append(
+                f"{len(refitted.errors)} of the models that were to be returned could not be fitted on all rows and "
+                f"were left out. The first failure was: {refitted.errors[0]}"
+            )
+        if refitted.members and refitted.n_late:
+            messages.append(
+                f"{refitted.n_late} of the models that were to be returned were not ready in time and were left out. "
+                "Give it more time."
+            )
+        for message in messages:
+            warnings.warn(message, DroppedWarning if refitted.members else FallbackWarning, stacklevel=3)
+
+    def fallback(self) -> FittedMember:
+        """Return the prior or the mean: there is always something to return."""
+        model = DummyClassifier(strategy="prior") if self.task == "classification" else DummyRegressor()
+        model.fit(np.zeros((len(self.target), 1)), self.target)
+        return FittedMember(config=Config({}), weight=1.0, trial=None, pipeline=model)
+
+    def tie_order(self, study: Study) -> list[int] | None:
+        """Return the classes in the order in which they win ties: drawn, so that none is favoured by its name."""
+        classes = self.evaluator.classes
+        return None if classes is None else study.seeds("ties").permutation(len(classes)).tolist()
+
+    def ensemble(self, study: Study, members: Sequence[FittedMember]) -> Ensemble:
+        """Return one predictor of all members."""
+        order = self.tie_order(study)
+        return Ensemble(
+            [member.pipeline for member in members],
+            [member.weight for member in members],
+            n_classes=None if order is None else len(order),
+            votes=self.evaluator.keep == "predictions",
+            order=order,
+            temperatures=[member.temperature for member in members],
+        )
+
+    def validation_score(self, study: Study, members: Sequence[Member]) -> float:
+        """Return the score of the members together on the rows that each was judged on; NaN if it is not known."""
+        weights: dict[int, float] = {}
+        temperatures: dict[int, float] = {}
+        for member in members:
+            if member.trial is not None:  # the models of its folds share its weight
+                weights[member.trial] = weights.get(member.trial, 0.0) + member.weight
+                temperatures[member.trial] = member.temperature
+        if not weights:
+            return math.nan
+        history, loss = study.history, self.scoring.committee_loss
+        trials = [Member(history.trial(n).config, weights[n], n, temperatures[n]) for n in weights]
+        if len(trials) == 1 and (trials[0].temperature == 1.0 or not loss.needs_probabilities):
+            [number] = weights
+            return self.scoring.score(float(history.losses[number]))
+        return self.scoring.committee_score(validation_loss(history, trials, loss, self.tie_order(study)))
+
+
+def stacked(table: Matrix, target: AnyArray, more: Matrix, answers: AnyArray) -> tuple[Matrix, AnyArray, CV]:
+    """Return rows to learn from and rows to judge on as one table, and the split between them."""
+    n, m = table.shape[0], more.shape[0]
+    both = sparse.vstack([table, more]).tocsr() if sparse.issparse(table) else np.vstack([table, more])
+    return both, np.concatenate([target, answers]), [(np.arange(n), np.arange(n, n + m))]
+
+
+def default_method(scoring: Scoring, task: Task, cv: CV, *, is_grouped: bool) -> Method:
+    """Return the method that chooses a committee, or one that chooses a single model where no committee can be."""
+    method = METHODS["committee"]
+    if not scoring.can_choose_committees:
+        log.info("bayes instead of a committee, which cannot be chosen by %s", scoring.name)
+        return METHODS["bayes"]
+    try:
+        is_classes = task == "classification"
+        method.check_resampling(make_resampling(cv, stratify=is_classes, grouped=is_grouped, reshuffled=False))
+    except ChoiceError as error:
+        log.info("bayes instead of a committee: %s", error)
+        return METHODS["bayes"]
+    return method
+
+
+def default_folds(target: AnyArray, task: Task, groups: ArrayLike | None, *, has_selection_split: bool) -> int:
+    """Return as many folds, up to five (three for many rows), as the rows allow."""
+    n = len(target) if groups is None else len(np.unique(np.asarray(groups)))
+    if task == "classification":
+        n = min(n, int(np.bincount(target).max()))
+    if has_selection_split:
+        n -= math.ceil(SELECTION_SPLIT * n)
+    if n < 2:
+        raise TableError(
+            f"Folds need at least 2 samples of a class, or groups. Got n_samples={len(target)}: too few rows. "
+            "Give more rows, or X_val and y_val."
+        )
+    return min(3 if len(target) >= MANY_ROWS else 5, n)

@@ -1,0 +1,97 @@
+"""Refuse what points outside itself: compiled code follows the numbers in trees and sparse matrices without looking."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from scipy import sparse
+from sklearn.ensemble._forest import BaseForest
+from sklearn.ensemble._gb import BaseGradientBoosting
+from sklearn.neighbors import BallTree, KDTree
+from sklearn.tree import BaseDecisionTree
+from sklearn.tree._tree import Tree
+
+from comitia.arrays import AnyArray
+from comitia.errors import ModelError
+
+Part: TypeAlias = Any
+"""Whatever a model consists of."""
+
+
+def check_indices(kind: type, arguments: Sequence[Part], state: Part) -> None:
+    """Refuse what an object would be built from if it would then be read beyond its end.
+
+    Parameters
+    ----------
+    kind : type
+        Of the object.
+    arguments, state
+        What it tells `pickle`; the state is None where it has none.
+    """
+    if issubclass(kind, Tree):
+        is_sound = state is not None and _is_sound_tree(*arguments, **state)
+    elif issubclass(kind, KDTree | BallTree):
+        is_sound = state is not None and _is_sound_neighbour_tree(kind, *state[:4], *state[5:7])
+    elif issubclass(kind, BaseDecisionTree) and "tree_" in state:
+        is_sound = state["tree_"].n_features == state["n_features_in_"]
+    elif issubclass(kind, BaseForest | BaseGradientBoosting) and "estimators_" in state:
+        is_sound = _is_sound_forest(state)
+    elif issubclass(kind, sparse.csr_matrix | sparse.csc_matrix | sparse.csr_array | sparse.csc_array):
+        is_sound = _is_sound_matrix(kind, state)
+    else:
+        return
+    if not is_sound:
+        raise ModelError(f"A {kind.__name__} in the model file points outside itself: the file was tampered with.")
+
+
+def _is_sound_tree(
+    n_features: int, n_classes: AnyArray, n_outputs: int, node_count: int, nodes: AnyArray, **_: object
+) -> bool:
+    """Tell whether every inner node has a column of the table, and children that come after it."""
+    left, right, feature = nodes["left_child"], nodes["right_child"], nodes["feature"]
+    is_inner = left != -1
+    last_child, first_child = np.maximum(left, right)[is_inner], np.minimum(left, right)[is_inner]
+    return bool(
+        n_classes.shape == (n_outputs,)
+        and 0 < node_count == len(nodes)
+        and (last_child < node_count).all()
+        and (first_child > np.flatnonzero(is_inner)).all()
+        and (feature[is_inner] >= 0).all()
+        and (feature[is_inner] < n_features).all()
+    )
+
+
+def _is_sound_neighbour_tree(
+    kind: type, data: AnyArray, rows: AnyArray, nodes: AnyArray, bounds: AnyArray, n_levels: int, n_nodes: int
+) -> bool:
+    """Tell whether every node has rows of the data, and every inner one two children."""
+    starts, ends = nodes["idx_start"], nodes["idx_end"]
+    has_children = 2 * np.arange(n_nodes) + 2 < n_nodes
+    return bool(
+        rows.shape == data.shape[:1]
+        and len(nodes) == n_nodes == 2**n_levels - 1
+        and bounds.shape == (2 if issubclass(kind, KDTree) else 1, n_nodes, data.shape[1])
+        and (rows >= 0).all()
+        and (rows < len(data)).all()
+        and (starts >= 0).all()
+        and (ends <= len(data)).all()
+        and (has_children | (nodes["is_leaf"] != 0)).all()
+    )
+
+
+def _is_sound_forest(state: Mapping[str, Part]) -> bool:
+    """Tell whether all trees are for tables of the forest's width, which alone is compared with a new table's."""
+    trees = np.asarray(state["estimators_"], dtype=object)
+    is_wide = all(tree.n_features_in_ == state["n_features_in_"] for tree in trees.ravel())
+    return is_wide and (trees.ndim == 1 or trees.shape[1] == state.get("n_trees_per_iteration_", trees.shape[1]))
+
+
+def _is_sound_matrix(kind: type, state: Mapping[str, Part]) -> bool:
+    matrix = kind((state["data"], state["indices"], state["indptr"]), shape=state["_shape"])
+    try:
+        matrix.check_format(full_check=True)
+    except ValueError:
+        return False
+    return True

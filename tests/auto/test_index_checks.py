@@ -1,0 +1,115 @@
+"""Trees of a model file whose numbers point outside themselves are refused: compiled code would follow them."""
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.neighbors import BallTree, KDTree
+from sklearn.tree import DecisionTreeClassifier
+
+from comitia.auto.index_checks import check_indices
+from comitia.auto.model_file import OBJECTS, read_model, write_model
+from comitia.errors import ModelError
+
+X, Y = load_iris(return_X_y=True)
+
+
+def parts_of(model: Any) -> tuple[type, tuple[Any, ...], Any]:
+    """Return the type, arguments and a state that may be changed."""
+    function, arguments, state = model.__reduce_ex__(2)[:3]
+    if function.__name__ != type(model).__name__:
+        arguments = arguments[1:]
+    state = list(state) if isinstance(state, tuple) else dict(state)
+    return type(model), arguments, state
+
+
+def test_sound_trees_pass() -> None:
+    tree = DecisionTreeClassifier(random_state=0).fit(X, Y)
+    stump = DecisionTreeClassifier(max_depth=1).fit(X, np.zeros(len(Y)))
+    for model in (tree.tree_, stump.tree_, tree, KDTree(X), BallTree(X, leaf_size=3), KDTree(X[:1])):
+        check_indices(*parts_of(model))
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("left_child", 1000),
+        ("right_child", 1000),
+        ("left_child", -7),
+        ("left_child", 0),
+        ("feature", 4),
+        ("feature", -2),
+    ],
+)
+def test_nodes_that_point_outside(column: str, value: int) -> None:
+    kind, arguments, state = parts_of(DecisionTreeClassifier(max_depth=3).fit(X, Y).tree_)
+    state["nodes"] = state["nodes"].copy()
+    state["nodes"][column][0] = value
+    with pytest.raises(ModelError, match="tampered"):
+        check_indices(kind, arguments, state)
+
+
+def test_sizes_that_are_not_those_of_the_arrays() -> None:
+    kind, (n_features, n_classes, n_outputs), state = parts_of(DecisionTreeClassifier().fit(X, Y).tree_)
+    for arguments, changed in [
+        ((n_features, n_classes, 2), state),
+        ((n_features, n_classes, n_outputs), {**state, "node_count": 1000}),
+        ((n_features, n_classes, n_outputs), None),
+    ]:
+        with pytest.raises(ModelError, match="tampered"):
+            check_indices(kind, arguments, changed)
+
+
+@pytest.mark.parametrize(
+    ("model", "attribute"),
+    [
+        (DecisionTreeClassifier(), "n_features_in_"),
+        (RandomForestClassifier(2), "n_features_in_"),
+        (GradientBoostingClassifier(n_estimators=2), "n_features_in_"),
+        (GradientBoostingClassifier(n_estimators=2), "n_trees_per_iteration_"),
+    ],
+    ids=str,
+)
+def test_a_forest_must_have_the_width_of_its_trees(model: Any, attribute: str, tmp_path: Path) -> None:
+    setattr(model.fit(X, Y), attribute, 2)
+    write_model(tmp_path / "file", model)
+    with pytest.raises(ModelError, match="tampered"):
+        read_model(tmp_path / "file")
+
+
+@pytest.mark.parametrize("kind", [KDTree, BallTree])
+@pytest.mark.parametrize(
+    ("place", "column", "value"), [(1, None, 1000), (1, None, -1), (2, "idx_end", 1000), (2, "idx_start", -1)]
+)
+def test_rows_that_are_not_there(kind: Any, place: int, column: str | None, value: int) -> None:
+    kind, arguments, state = parts_of(kind(X, leaf_size=5))
+    state[place] = np.array(state[place])
+    (state[place] if column is None else state[place][column])[1] = value
+    with pytest.raises(ModelError, match="tampered"):
+        check_indices(kind, arguments, state)
+
+
+def test_a_last_level_with_children() -> None:
+    kind, arguments, state = parts_of(KDTree(X, leaf_size=5))
+    state[2] = np.array(state[2])
+    state[2]["is_leaf"][-1] = 0
+    with pytest.raises(ModelError, match="tampered"):
+        check_indices(kind, arguments, state)
+
+
+def test_a_tree_that_was_tampered_with_in_its_file(tmp_path: Path) -> None:
+    write_model(tmp_path / "file", DecisionTreeClassifier(max_depth=2).fit(X, Y))
+    with zipfile.ZipFile(tmp_path / "file") as archive:
+        entries, numbers = json.loads(archive.read(OBJECTS)), bytearray(archive.read("arrays"))
+    nodes = next(entry for entry in entries if entry[0] == "array" and isinstance(entry[1], dict))
+    numbers[nodes[4]] = 100  # the left child of the first node
+    with zipfile.ZipFile(tmp_path / "file", "w") as archive:
+        archive.writestr(OBJECTS, json.dumps(entries))
+        archive.writestr("arrays", bytes(numbers))
+    with pytest.raises(ModelError, match="tampered"):
+        read_model(tmp_path / "file")
