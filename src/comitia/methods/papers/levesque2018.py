@@ -5,6 +5,7 @@ The methods of its chapter 5 are those of Lévesque et al. 2017.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from comitia.committees.greedy import Greedy
@@ -17,22 +18,23 @@ from comitia.methods.papers.references import LACOSTE_2014, LEVESQUE_2017, LEVES
 from comitia.optimizers import CMAES, Bayes, Grid, RandomSearch
 from comitia.optimizers.bayes.gaussian_process import GaussianProcess
 from comitia.optimizers.bayes.maximise import Gradients
-from comitia.seams import Selection
+from comitia.seams import Optimizer, Selection
 from comitia.selections.committees import GreedyCommittee, SlotCommittee
 from comitia.selections.set_aside import Backwarding, GlobalValidation, PartialValidation, SelectionSplit
 from comitia.selections.single import PosteriorMean
+from comitia.space import Space
 
 PAPERS = (LEVESQUE_2018,)
 GP = partial(Bayes, surrogate=GaussianProcess, maximiser=Gradients())
 CMA = partial(CMAES, population=6)
 CMA_THAT_ASKS_AGAIN = partial(CMA, asks_again=True)
-SEARCHES = {"gp": GP, "gp-r": GP, "cma": CMA, "cma-r": CMA_THAT_ASKS_AGAIN}
+SEARCHES: dict[str, Callable[[Space], Optimizer]] = {"gp": GP, "gp-r": GP, "cma": CMA, "cma-r": CMA_THAT_ASKS_AGAIN}
 GREEDY_FROM_THREE = GreedyCommittee(Greedy(n_warm=3))
 SQUARED_MARGINS = SlotRules(SQUARED_MARGIN)
 
 
 def selecting(name: str, what: str, selection: Selection) -> Method:
-    """Return one of `SEARCHES` with another final selection (§3.2.2, §3.4); "-r" in its name is for reshuffled splits."""
+    """Return one of `SEARCHES` with another final selection (§3.2.2, §3.4); "-r" in its name reshuffles splits."""
     is_reshuffled = name.endswith("-r")
     search = name.split("-")[0] + ("-r" if is_reshuffled else "")
     return Method(
