@@ -73,6 +73,7 @@ def test_architecture_page_shows_this_order() -> None:
     assert [line.split() for line in shown.splitlines()] == LAYERS
 
 
+@pytest.mark.processes
 def test_import_brings_nothing_heavy() -> None:
     """What is heavy or optional, beyond scikit-learn (which imports pandas) and ConfigSpace, is imported in use."""
     code = (

@@ -364,7 +364,7 @@ def test_voting_rules_are_wekas() -> None:
         assert combined(P, rule)[0] == pytest.approx(np.array(expected[rule]) / sum(expected[rule]))
 
 
-@given(P=arrays(np.float64, (3, 2, 4), elements=st.floats(0, 1)), rule=st.sampled_from(RULES))
+@given(P=arrays(np.float64, (3, 2, 4), elements=st.floats(0, 1)), rule=st.sampled_from(list(RULES)))
 def test_every_rule_gives_a_distribution(P: Any, rule: Any) -> None:
     assert combined(P, rule).sum(axis=1) == pytest.approx(np.ones(2))
 

@@ -129,9 +129,7 @@ def pool(
     space: Annotated[str, typer.Option(help="A space of `comitia spaces`.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Parquet file.")],
     n_trials: Annotated[int, typer.Option(min=2, help="Configurations of each method.")] = 500,
-    method: Annotated[
-        list[str] | None, typer.Option(help="Search whose trials are pooled; may be repeated. By default rs.")
-    ] = None,
+    method: Annotated[list[str] | None, typer.Option(help="Search to pool; may be repeated. By default rs.")] = None,
     folds: Annotated[int, typer.Option(min=2, help="Folds of the validation.")] = 5,
     cv: Annotated[float | None, typer.Option(help="Fraction of a hold-out, or a number of folds, for --folds.")] = None,
     test: Annotated[float, typer.Option(help="Fraction of the rows for the test.")] = 1 / 3,
@@ -169,7 +167,7 @@ def pool(
             space=space,
             n_trials=n_trials,
             methods=tuple(method or ["rs"]),
-            cv=folds if cv is None else cv if cv < 1 else int(cv),
+            cv=folds if cv is None else cv if cv % 1 else int(cv),
             loss=loss,
             test=test,
             most_train_rows=most_train_rows,
@@ -179,13 +177,7 @@ def pool(
         )
         with Bar(not quiet) as bar:
             bar.start(n_trials * len(plan.methods) * partitions, 0)
-            made = make_pool(
-                plan,
-                output,
-                data=data_folder(data),
-                jobs=jobs,
-                on_trial=lambda n: bar.advance(f"{n} evaluations", to=n),
-            )
+            made = make_pool(plan, output, data=data_folder(data), jobs=jobs, on_trial=bar.advance_to)
         n_ok = sum(entry.status == "ok" for entry in made.partitions[0].entries)
         print(f"{len(made)} configurations, {n_ok} of them ok, in {output}. Use it as the problem pool:{output}")
         print(CAVEAT)
@@ -253,7 +245,12 @@ class Bar:
         """Say how much there is to do, and how much is done already."""
         self._task = self._progress.add_task("", total=total, completed=done)
 
-    def advance(self, description: str, to: int | None = None) -> None:
-        """Note one more, or how many are done in all."""
+    def advance(self, description: str) -> None:
+        """Note one more."""
         assert self._task is not None
-        self._progress.update(self._task, completed=to, advance=1 if to is None else None, description=description)
+        self._progress.update(self._task, advance=1, description=description)
+
+    def advance_to(self, n: int) -> None:
+        """Note how many evaluations are done in all."""
+        assert self._task is not None
+        self._progress.update(self._task, completed=n, description=f"{n} evaluations")

@@ -51,7 +51,7 @@ def _space(n_features: int | None) -> CS.ConfigurationSpace:
     return space_of(learner, *hyperparameters, *conditions)
 
 
-def build_cash(config: Config, random_state: int) -> BaseEstimator:
+def _build(config: Config, random_state: int) -> BaseEstimator:
     """Build the chosen learner; those that depend on the scale get standardised columns."""
     name = config["learner"]
     own = {key.split(":")[1]: value for key, value in config.items() if ":" in key}
@@ -83,7 +83,6 @@ class RidgeCovariance(BaseEstimator):  # type: ignore[misc]
         self.r = r
 
     def fit(self, X: Array, y: AnyArray | None = None) -> RidgeCovariance:
-        """Estimate it."""
         S = np.atleast_2d(np.cov(X, rowvar=False, bias=True))
         self.covariance_ = (1 - self.r) * S + self.r * np.eye(X.shape[1])
         return self
@@ -105,8 +104,7 @@ def _qda(c: float) -> QuadraticDiscriminantAnalysis:
 CASH = LearnerSpace(
     name="sklearn-cash",
     define=_space,
-    build=build_cash,
-    task="classification",
+    build=_build,
     paper="Lévesque 2018, Table 5.1",
     summary="Nine learners and their tuning.",
 )

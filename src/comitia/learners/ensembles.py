@@ -133,12 +133,8 @@ def _short(kernel: str) -> str:
     return {"normalised-poly": "npoly"}.get(kernel, kernel)
 
 
-def _space(n_features: int | None) -> CS.ConfigurationSpace:
-    return _definition()
-
-
 @cache
-def _definition() -> CS.ConfigurationSpace:
+def _space() -> CS.ConfigurationSpace:
     """Define the space once: ConfigSpace takes two seconds to sort so many conditions."""
     ensemble = choice("ensemble", ENSEMBLES)
     level_2, level_3, level_4 = _level_2(), _level_3(), _level_4()
@@ -168,7 +164,7 @@ def _definition() -> CS.ConfigurationSpace:
 # ---- building -----------------------------------------------------------------------------------------------------
 
 
-def build_ensemble(config: Config, random_state: int) -> BaseEstimator:
+def _build(config: Config, random_state: int) -> BaseEstimator:
     """Build the ensemble, or the single classifier, that a configuration describes."""
     match config["ensemble"]:
         case "random-committee":
@@ -284,9 +280,8 @@ def _support_vectors(kernel: str, config: Config, random_state: int) -> SupportV
 
 SEVEN_KINDS = LearnerSpace(
     name="ensembles",
-    define=_space,
-    build=build_ensemble,
-    task="classification",
+    define=lambda _: _space(),
+    build=_build,
     paper="Xavier-Júnior et al. 2020, Tables 1-4",
     summary="Seven kinds of ensembles over nine base classifiers.",
 )

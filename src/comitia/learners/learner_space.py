@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import ConfigSpace as CS
 from sklearn.base import BaseEstimator
@@ -20,27 +20,15 @@ from comitia.space.hyperparameters import Definition
 
 @dataclass(frozen=True, kw_only=True)
 class LearnerSpace:
-    """A space and the learner that its configurations describe.
-
-    Parameters
-    ----------
-    name : str
-    define : callable (n_features) -> ConfigSpace.ConfigurationSpace
-        Returns the space for a table with that many columns; None where the number is not known.
-    build : callable (config, random_state) -> estimator
-        Returns the unfitted estimator of a configuration.
-    task : {"classification", "regression"}
-    paper : str
-        Where the space comes from.
-    summary : str
-        One sentence.
-    """
+    """A space and the learner that its configurations describe."""
 
     name: str
     define: Callable[[int | None], CS.ConfigurationSpace]
+    """Returns the space for a table with that many columns; None where the number is not known."""
     build: Build
-    task: Task
+    task: Task = "classification"
     paper: str
+    """Where the space comes from."""
     summary: str
     n_features: int | None = None
 
@@ -58,9 +46,7 @@ def real(
     return CS.UniformFloatHyperparameter(name, low, high, log=log, meta=meta)
 
 
-def log_real(name: str, low: float, high: float, *, components: int | None = None) -> CS.UniformFloatHyperparameter:
-    """Return a real on a logarithmic scale."""
-    return real(name, low, high, log=True, components=components)
+log_real = partial(real, log=True)
 
 
 def integer(name: str, low: int, high: int, *, log: bool = False) -> CS.UniformIntegerHyperparameter:

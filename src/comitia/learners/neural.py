@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ConfigSpace as CS
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import Pipeline
 
@@ -10,33 +9,18 @@ from comitia.learners.learner_space import LearnerSpace, integer, log_real, spac
 from comitia.space import Config
 
 
-def _space(n_features: int | None) -> CS.ConfigurationSpace:
-    """Define 1 to 100 neurons in each of two layers, and an L2 weight in [1e-5, 1], log.
-
-    Lacoste et al. 2014, §6.1, have one L2 weight for each of the three layers of connections; scikit-learn has one
-    `alpha` for all, so three of their five dimensions become one.
-    """
-    return space_of(integer("neurons_1", 1, 100), integer("neurons_2", 1, 100), log_real("alpha", 1e-5, 1.0))
-
-
-def build_mlp(config: Config, random_state: int) -> Pipeline:
-    """Build the perceptron on standardised columns."""
-    return standardised(
-        MLPClassifier(
-            (config["neurons_1"], config["neurons_2"]),
-            activation="tanh",
-            solver="lbfgs",
-            alpha=config["alpha"],
-            random_state=random_state,
-        )
-    )
+def _build(config: Config, random_state: int) -> Pipeline:
+    layers = config["neurons_1"], config["neurons_2"]
+    options = {"activation": "tanh", "solver": "lbfgs", "alpha": config["alpha"]}
+    return standardised(MLPClassifier(layers, **options, random_state=random_state))
 
 
 MLP = LearnerSpace(
     name="mlp",
-    define=_space,
-    build=build_mlp,
-    task="classification",
+    define=lambda _: space_of(integer("neurons_1", 1, 100), integer("neurons_2", 1, 100), log_real("alpha", 1e-5, 1.0)),
+    build=_build,
     paper="Lacoste et al. 2014, §6.1",
     summary="A perceptron with two hidden layers.",
 )
+"""The paper has one L2 weight for each of the three layers of connections; scikit-learn has one `alpha` for all, so
+three of the paper's five dimensions become one."""

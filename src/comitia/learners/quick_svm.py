@@ -40,7 +40,6 @@ class QuickBuild:
     quick: Quick
 
     def __call__(self, config: Config, random_state: int) -> BaseEstimator:
-        """Return the unfitted estimator, which is what users get."""
         return self.build(config, random_state)
 
 
@@ -69,11 +68,7 @@ def quick_ard(config: Config, X: Array, codes: Array, X_new: Array) -> Array | N
 def radial_answer(X: Array, codes: Array, X_new: Array, C: float, gamma: float) -> Array | None:
     """Fit libsvm's classifier and predict; None where scikit-learn should, and where there is only one class.
 
-    Parameters
-    ----------
-    X : array of shape (n, d), float64 in C order, finite
-    codes : array of shape (n,), float64
-    X_new : array of shape (m, d), float64 in C order, finite
+    Tables and codes are float64 and finite, tables in C order.
     """
     if not matches_public_svc() or (codes[0] == codes[-1] and (codes == codes[0]).all()):
         return None

@@ -17,58 +17,71 @@ from comitia.learners.learner_space import LearnerSpace, choice, integer, log_re
 from comitia.learners.quick_svm import QuickBuild, quick_ard, quick_rbf
 from comitia.space import Config
 
+LACOSTE = "Lacoste et al. 2014, §6.1"
 MOST_STEPS = 200_000
 """Steps of the solver: a polynomial of degree 10 with C = 1e5 has no end otherwise; libsvm has 10 million."""
 
 
-def _rbf_space(n_features: int | None) -> CS.ConfigurationSpace:
-    """Lévesque 2018, §3.3: C and the kernel width tau in [1e-5, 1e5], log. tau is scikit-learn's gamma (eq. 2.18)."""
-    return space_of(log_real("C", 1e-5, 1e5), log_real("gamma", 1e-5, 1e5))
-
-
-def build_rbf(config: Config, random_state: int) -> Pipeline:
-    """Build an SVM with the radial kernel on standardised columns."""
+def _build_rbf(config: Config, random_state: int) -> Pipeline:
     return standardised(SVC(C=config["C"], gamma=config["gamma"], random_state=random_state))
 
 
+RBF = LearnerSpace(
+    name="svm-rbf",
+    define=lambda _: space_of(log_real("C", 1e-5, 1e5), log_real("gamma", 1e-5, 1e5)),
+    build=QuickBuild(_build_rbf, quick_rbf),
+    paper="Lévesque 2018, §3.3",
+    summary="SVM, radial kernel: C and gamma.",
+)
+"""The kernel width tau of the thesis is scikit-learn's gamma (eq. 2.18)."""
+NARROW = LearnerSpace(
+    name="svm",
+    define=lambda _: space_of(log_real("C", 1e-2, 1e3), log_real("gamma", 1e-5, 1e3)),
+    build=RBF.build,
+    paper=LACOSTE,
+    summary="SVM, radial kernel, narrower ranges.",
+)
+"""The paper prints the kernel without its minus sign."""
+
+
+def _build_svr(config: Config, random_state: int) -> Pipeline:
+    return standardised(SVR(**config))
+
+
+REGRESSION = LearnerSpace(
+    name="svr",
+    define=lambda _: space_of(log_real("C", 1e-2, 1e3), log_real("gamma", 1e-5, 1e3), log_real("epsilon", 1e-2, 1.0)),
+    build=_build_svr,
+    task="regression",
+    paper=LACOSTE,
+    summary="Support vector regression, radial kernel.",
+)
+
+
 def _kernels_space(n_features: int | None) -> CS.ConfigurationSpace:
-    """Lévesque 2018, §4.4.1: a choice of kernels; C for all; tau (gamma) for RBF and sigmoid; degree; c (coef0)."""
+    """Define a choice of kernels; C for all; tau (gamma) for RBF and sigmoid; degree; c (coef0)."""
     kernel = choice("kernel", ["linear", "rbf", "poly", "sigmoid"])
-    gamma, degree, coef0 = (
-        log_real("gamma", 1e-5, 1e5),
-        integer("degree", 1, 10),
-        log_real("coef0", 1e-2, 1e2),
-    )
+    gamma, degree, coef0 = log_real("gamma", 1e-5, 1e5), integer("degree", 1, 10), log_real("coef0", 1e-2, 1e2)
     return space_of(
-        kernel,
-        log_real("C", 1e-5, 1e5),
-        gamma,
-        degree,
-        coef0,
+        *(kernel, log_real("C", 1e-5, 1e5), gamma, degree, coef0),
         CS.InCondition(gamma, kernel, ["rbf", "sigmoid"]),
         CS.EqualsCondition(degree, kernel, "poly"),
         CS.InCondition(coef0, kernel, ["poly", "sigmoid"]),
     )
 
 
-def build_kernels(config: Config, random_state: int) -> Pipeline:
+def _build_kernels(config: Config, random_state: int) -> Pipeline:
     """Build an SVM; the polynomial kernel, for which the thesis names no width, has the default `gamma="scale"`."""
     return standardised(SVC(**config, max_iter=MOST_STEPS, random_state=random_state))
 
 
-def _svm_space(n_features: int | None) -> CS.ConfigurationSpace:
-    """Lacoste et al. 2014, §6.1, where the kernel is printed without its minus sign."""
-    return space_of(log_real("C", 1e-2, 1e3), log_real("gamma", 1e-5, 1e3))
-
-
-def _svr_space(n_features: int | None) -> CS.ConfigurationSpace:
-    """Lacoste et al. 2014, §6.1: as `svm`, and the width of the tube, epsilon, in [1e-2, 1], log."""
-    return space_of(log_real("C", 1e-2, 1e3), log_real("gamma", 1e-5, 1e3), log_real("epsilon", 1e-2, 1.0))
-
-
-def build_svr(config: Config, random_state: int) -> Pipeline:
-    """Build a support vector regressor with the radial kernel on standardised columns; nothing in it is random."""
-    return standardised(SVR(**config))
+KERNELS = LearnerSpace(
+    name="svm-kernels",
+    define=_kernels_space,
+    build=_build_kernels,
+    paper="Lévesque 2018, §4.4.1",
+    summary="SVM, four kernels.",
+)
 
 
 class ColumnWidths(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -82,7 +95,6 @@ class ColumnWidths(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.widths = widths
 
     def fit(self, X: Table, y: AnyArray | None = None) -> ColumnWidths:
-        """Check the number of columns."""
         if X.shape[1] != len(self.widths):
             raise ChoiceError(
                 f"ColumnWidths must have one width per column. Got {len(self.widths)} for {X.shape[1]} columns. "
@@ -92,7 +104,6 @@ class ColumnWidths(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def transform(self, X: Table) -> Array:
-        """Scale the columns."""
         return np.asarray(X, dtype=np.float64) * np.sqrt(self.widths)
 
 
@@ -106,49 +117,16 @@ def _ard_space(n_features: int | None) -> CS.ConfigurationSpace:
     return space_of(log_real("C", 1e-8, 1e8), *(log_real(f"gamma_{i}", 1e-8, 1e8) for i in range(n_features)))
 
 
-def build_ard(config: Config, random_state: int) -> Pipeline:
+def _build_ard(config: Config, random_state: int) -> Pipeline:
     """Build an SVM with an ARD kernel; not standardised, because each column's width is searched for."""
     widths = tuple(config[f"gamma_{i}"] for i in range(len(config) - 1))
     return make_pipeline(ColumnWidths(widths), SVC(C=config["C"], gamma=1.0, random_state=random_state))
 
 
-RBF = LearnerSpace(
-    name="svm-rbf",
-    define=_rbf_space,
-    build=QuickBuild(build_rbf, quick_rbf),
-    task="classification",
-    paper="Lévesque 2018, §3.3",
-    summary="SVM, radial kernel: C and gamma.",
-)
-KERNELS = LearnerSpace(
-    name="svm-kernels",
-    define=_kernels_space,
-    build=build_kernels,
-    task="classification",
-    paper="Lévesque 2018, §4.4.1",
-    summary="SVM, four kernels.",
-)
-NARROW = LearnerSpace(
-    name="svm",
-    define=_svm_space,
-    build=RBF.build,
-    task="classification",
-    paper="Lacoste et al. 2014, §6.1",
-    summary="SVM, radial kernel, narrower ranges.",
-)
-REGRESSION = LearnerSpace(
-    name="svr",
-    define=_svr_space,
-    build=build_svr,
-    task="regression",
-    paper="Lacoste et al. 2014, §6.1",
-    summary="Support vector regression, radial kernel.",
-)
 ARD = LearnerSpace(
     name="svm-ard",
     define=_ard_space,
-    build=QuickBuild(build_ard, quick_ard),
-    task="classification",
+    build=QuickBuild(_build_ard, quick_ard),
     paper="Glasmachers and Igel 2008, §3",
     summary="SVM with one kernel width per column.",
 )

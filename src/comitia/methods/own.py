@@ -17,7 +17,7 @@ from comitia.optimizers.bayes.gaussian_process import GaussianProcess
 from comitia.optimizers.bayes.maximise import Perturbations
 from comitia.selections.committees import GreedyCommittee
 
-BRANCH_AWARE_BAYES = partial(
+BAYES = partial(
     Bayes,
     surrogate=partial(
         GaussianProcess,
@@ -39,30 +39,25 @@ TEMPERED_COMMITTEE = GreedyCommittee(AT_MOST_EIGHT, loss=TEMPERED_BRIER)
 METHODS = [
     Method(
         "committee",
-        BRANCH_AWARE_BAYES,
+        BAYES,
         "Ensemble optimisation on the Brier score of tempered models, at most 8 of them; the default for tables.",
         goal=EnsembleLoss(SlotRules(TEMPERED_BRIER, TEMPERED_BRIER, with_replacement=True)),
         selection=TEMPERED_COMMITTEE,
     ),
     Method(
         "committee-log",
-        BRANCH_AWARE_BAYES,
+        BAYES,
         "`committee` on the log loss of models as they are.",
         goal=EnsembleLoss(SlotRules(LOG_LOSS, LOG_LOSS, with_replacement=True)),
         selection=GreedyCommittee(AT_MOST_EIGHT, loss=LOG_LOSS),
     ),
-    Method("bayes", BRANCH_AWARE_BAYES, "Gaussian process that knows branches, with an offset for each."),
+    Method("bayes", BAYES, "Gaussian process that knows branches, with an offset for each."),
     Method(
         "bayes-per-second",
-        partial(BRANCH_AWARE_BAYES, clock=partial(GaussianProcess, view="branches", n_samples=0)),
+        partial(BAYES, clock=partial(GaussianProcess, view="branches", n_samples=0)),
         "`bayes` by expected improvement per second.",
     ),
-    Method(
-        "bayes-post",
-        BRANCH_AWARE_BAYES,
-        "`bayes`, a committee as `committee` chooses it.",
-        selection=TEMPERED_COMMITTEE,
-    ),
+    Method("bayes-post", BAYES, "`bayes`, a committee as `committee` chooses it.", selection=TEMPERED_COMMITTEE),
     Method("sobol", Sobol, "Sobol points that cover the space evenly, return the best."),
     Method(
         "pbil-floor",

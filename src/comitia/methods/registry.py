@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from comitia.errors import UnknownName
@@ -10,22 +9,16 @@ from comitia.methods.method import Method
 from comitia.methods.own import METHODS as OWN_METHODS
 from comitia.methods.papers import glasmachers2008, lacoste2014, levesque2017, levesque2018, xavier2020
 
-PAPERS = (levesque2018, levesque2017, lacoste2014, glasmachers2008, xavier2020)
-PAPER_METHODS: list[Method] = [
-    replace(method, papers=method.papers or paper.PAPERS) for paper in PAPERS for method in paper.METHODS
+PAPER_METHODS = [
+    replace(method, papers=method.papers or paper.PAPERS)
+    for paper in (levesque2018, levesque2017, lacoste2014, glasmachers2008, xavier2020)
+    for method in paper.METHODS
 ]
 """A method is of its file's papers, unless it names them itself."""
-
-
-def _with_aliases(method: Method) -> Iterator[Method]:
-    """Yield a method, and once more under each of its other names."""
-    yield method
-    for alias in method.aliases:
-        yield method.under(alias)
-
-
 METHODS: dict[str, Method] = {
-    named.name: named for method in (*OWN_METHODS, *PAPER_METHODS) for named in _with_aliases(method)
+    named.name: named
+    for method in (*OWN_METHODS, *PAPER_METHODS)
+    for named in (method, *(method.under(alias) for alias in method.aliases))
 }
 
 

@@ -2,12 +2,10 @@
 
 Every learner comes with the preprocessing of its family. Trees take codes and missing values as they are. The others
 get medians and missing indicators, standardised columns, one-hot categories up to `MOST_ONE_HOT` levels and
-cross-fitted target encoding above (`learner.py`); all of that is fitted inside each fold.
-
-A new learner is a `Learner` in a file of its own, and one line in `registry.py`.
+cross-fitted target encoding above (`encoder`); all of that is fitted inside each fold.
 """
 
-from comitia.learners.default.registry import LEARNERS
+from comitia.learners.default.learners import LEARNERS
 from comitia.learners.default.search_space import DefaultSpace, default_space
 
 __all__ = ["LEARNERS", "DefaultSpace", "default_space"]

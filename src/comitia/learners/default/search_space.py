@@ -9,13 +9,15 @@ from typing import TypeAlias
 
 import ConfigSpace as CS
 from sklearn.base import BaseEstimator, clone
-from sklearn.pipeline import Pipeline
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler, TargetEncoder
 
 from comitia.arrays import Estimator
 from comitia.errors import ChoiceError, UnknownName
 from comitia.evaluation.scoring import Task
-from comitia.learners.default.learner import Values, encoder
-from comitia.learners.default.registry import LEARNERS
+from comitia.learners.default.learners import LEARNERS, Values
 from comitia.learners.learner_space import LearnerSpace, choice, space_of
 from comitia.space import Config, Space
 from comitia.space.config import Value
@@ -25,6 +27,8 @@ from comitia.tables.cleaner import Columns
 Tunable: TypeAlias = Space | CS.ConfigurationSpace | Mapping[str, Value]
 Include: TypeAlias = Sequence[str | BaseEstimator | tuple[BaseEstimator, Tunable]]
 """Names of learners, estimators, and pairs of an estimator and its space."""
+MOST_ONE_HOT = 15
+"""Categories with more levels are encoded by the target."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,25 @@ class Builder:
     def _with(self, model: BaseEstimator, needs_encoding: bool) -> BaseEstimator:
         """Return the model behind the preprocessing; users' estimators need it where columns are codes."""
         return Pipeline([("encode", encoder(self.columns, self.task)), ("learner", model)]) if needs_encoding else model
+
+
+def encoder(columns: Columns, task: Task) -> BaseEstimator:
+    """Return the preprocessing of linear, kernel, neighbour and neural learners."""
+    if columns.is_sparse:
+        return MaxAbsScaler()
+    numbers = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
+    if not columns.codes:
+        return numbers
+    few = [c for c, n in zip(columns.codes, columns.n_levels, strict=True) if n <= MOST_ONE_HOT]
+    many = [c for c in columns.codes if c not in set(few)]
+    rest = sorted(set(range(columns.n_columns)) - set(columns.codes))
+    one_hot = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    by_target = make_pipeline(
+        TargetEncoder(target_type="auto" if task == "classification" else "continuous", random_state=0),
+        StandardScaler(),
+    )
+    parts = [("numbers", numbers, rest), ("few", one_hot, few), ("many", by_target, many)]
+    return ColumnTransformer([part for part in parts if part[2]], sparse_threshold=0.0)
 
 
 def _seeded(estimator: BaseEstimator, values: Values, random_state: int) -> BaseEstimator:
@@ -144,20 +167,17 @@ def _definition(space: Tunable | None) -> CS.ConfigurationSpace | None:
     return space if isinstance(space, CS.ConfigurationSpace) else configspace_from_dict(space)
 
 
-def _ready_made(name: str, task: Task) -> LearnerSpace:
-    """Return the default space as a ready-made one, for tables that are numbers already."""
-    return LearnerSpace(
-        name=name,
-        define=partial(_define, task),
-        build=Builder(Columns(1), task),
-        task=task,
-        paper="comitia",
-        summary=f"What the Auto classes search: {', '.join(LEARNERS)}.",
-    )
-
-
 def _define(task: Task, n_features: int | None) -> CS.ConfigurationSpace:
     return default_space(Columns(n_features or 1), task, 1).space.configspace
+
+
+def _ready_made(name: str, task: Task) -> LearnerSpace:
+    """Return the default space as a ready-made one, for tables that are numbers already."""
+    summary = f"What the Auto classes search: {', '.join(LEARNERS)}."
+    build = Builder(Columns(1), task)
+    return LearnerSpace(
+        name=name, define=partial(_define, task), build=build, task=task, paper="comitia", summary=summary
+    )
 
 
 CLASSIFICATION = _ready_made("default", "classification")

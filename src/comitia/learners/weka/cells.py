@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -40,6 +41,7 @@ def cells_of(X: Array, cuts: list[Array]) -> Ints:
     return np.column_stack([np.searchsorted(cut, column) for cut, column in zip(cuts, X.T, strict=True)])
 
 
+@dataclass(eq=False, repr=False)
 class DecisionTable(WekaClassifier):
     """WEKA's decision table: class frequencies for each combination of cells of a few columns.
 
@@ -49,17 +51,10 @@ class DecisionTable(WekaClassifier):
     most like it.
     """
 
-    def __init__(
-        self,
-        measure: Literal["acc", "rmse", "mae", "auc"] = "acc",
-        nearest: bool = False,
-        search: Literal["best-first", "greedy"] = "best-first",
-        folds: int = 1,
-    ) -> None:
-        self.measure = measure
-        self.nearest = nearest
-        self.search = search
-        self.folds = folds
+    measure: Literal["acc", "rmse", "mae", "auc"] = "acc"
+    nearest: bool = False
+    search: Literal["best-first", "greedy"] = "best-first"
+    folds: int = 1
 
     def _fit(self, X: Array, codes: Codes, weight: Array | None) -> None:
         self.cuts_ = cut_points(X)
@@ -153,14 +148,14 @@ def _badness(P: Array, codes: Codes, truth: Array, measure: str) -> float:
             return float(1 - np.average(area, weights=n_in))
 
 
+@dataclass(eq=False, repr=False)
 class BayesNet(WekaClassifier):
     """A Bayesian network over cut columns: naive, or with `tree` each column has another one as a parent too.
 
     The tree is the one with the most mutual information given the class (TAN; Friedman, Geiger, Goldszmidt 1997).
     """
 
-    def __init__(self, tree: bool = False) -> None:
-        self.tree = tree
+    tree: bool = False
 
     def _fit(self, X: Array, codes: Codes, weight: Array | None) -> None:
         self.cuts_ = cut_points(X)
@@ -193,10 +188,7 @@ class BayesNet(WekaClassifier):
 def tree_of(pairs: Array) -> NDArray[np.int64]:
     """Return the parent of each column in the tree with the most mutual information given the class; -1 for the root.
 
-    Parameters
-    ----------
-    pairs : array of shape (n_classes, d, cells, d, cells)
-        How many rows of each class share two cells.
+    `pairs` says how many rows of each class share two cells: (n_classes, d, cells, d, cells).
     """
     own = np.diagonal(np.diagonal(pairs, axis1=1, axis2=3), axis1=1, axis2=2)  # (n_classes, d, cells)
     totals = own.sum(axis=2).max(axis=1)  # rows of each class

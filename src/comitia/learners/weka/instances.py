@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -18,6 +19,7 @@ BLENDS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
 """What an automatic blend chooses from, in per cent."""
 
 
+@dataclass(eq=False, repr=False)
 class Neighbours(WekaClassifier):
     """The nearest `k` rows vote; with `validated` the best number up to `k` is found by leaving each row out.
 
@@ -25,15 +27,9 @@ class Neighbours(WekaClassifier):
     columns so that it is at most 1 between rows of the unit cube.
     """
 
-    def __init__(
-        self,
-        k: int = 1,
-        weights: Weights = "equal",
-        validated: bool = False,
-    ) -> None:
-        self.k = k
-        self.weights = weights
-        self.validated = validated
+    k: int = 1
+    weights: Weights = "equal"
+    validated: bool = False
 
     def _fit(self, X: Array, codes: Codes, weight: Array | None) -> None:
         self.rows_, self.codes_ = X, codes
@@ -65,6 +61,7 @@ class Neighbours(WekaClassifier):
         return normalised(self._votes(self._distances(X), self.k_).sum(axis=1))
 
 
+@dataclass(eq=False, repr=False)
 class KStar(WekaClassifier):
     """Every row votes with `exp(-|x - row|_1 / s)`, the probability of a random walk of K*'s exponential steps.
 
@@ -73,9 +70,8 @@ class KStar(WekaClassifier):
     With `automatic` the blend is found by leaving each row out (WEKA does it by entropy).
     """
 
-    def __init__(self, blend: float = 20.0, automatic: bool = False) -> None:
-        self.blend = blend
-        self.automatic = automatic
+    blend: float = 20.0
+    automatic: bool = False
 
     def _fit(self, X: Array, codes: Codes, weight: Array | None) -> None:
         self.rows_, self.codes_ = X, codes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal, Self, TypeAlias
 
 import numpy as np
@@ -28,20 +29,18 @@ MOST_FLAT, LEAST_GAIN = 10, 1e-4
 """The descent ends after this many epochs in a row without such a gain (scikit-learn's)."""
 
 
+@dataclass(eq=False, repr=False)
 class SupportVectors(WekaClassifier):
     """WEKA's SMO: an SVM, pairs of classes voting; `logistic` fits a logistic model to its outputs for probabilities.
 
     Without one, all the probability is on the class that is predicted, as in WEKA.
     """
 
-    def __init__(
-        self, kernel: Kernel = "rbf", C: float = 1.0, gamma: float = 1.0, logistic: bool = False, random_state: int = 0
-    ) -> None:
-        self.kernel = kernel
-        self.C = C
-        self.gamma = gamma
-        self.logistic = logistic
-        self.random_state = random_state
+    kernel: Kernel = "rbf"
+    C: float = 1.0
+    gamma: float = 1.0
+    logistic: bool = False
+    random_state: int = 0
 
     def _fit(self, X: Array, codes: Codes, weight: Array | None) -> None:
         svm = SVC(C=self.C, kernel=self.kernel, gamma=self.gamma, max_iter=MOST_STEPS, random_state=self.random_state)
@@ -57,6 +56,7 @@ class SupportVectors(WekaClassifier):
         return one_hot(self.svm_.predict(X), len(self.classes_))
 
 
+@dataclass(eq=False, repr=False)
 class Perceptron(WekaClassifier):
     """WEKA's multilayer perceptron: one hidden layer of sigmoids, gradient descent with momentum.
 
@@ -64,19 +64,11 @@ class Perceptron(WekaClassifier):
     at half the rate, WEKA's "reset".
     """
 
-    def __init__(
-        self,
-        hidden: Literal["a", "i", "o", "t"] = "a",
-        rate: float = 0.3,
-        momentum: float = 0.2,
-        decay: bool = False,
-        random_state: int = 0,
-    ) -> None:
-        self.hidden = hidden
-        self.rate = rate
-        self.momentum = momentum
-        self.decay = decay
-        self.random_state = random_state
+    hidden: Literal["a", "i", "o", "t"] = "a"
+    rate: float = 0.3
+    momentum: float = 0.2
+    decay: bool = False
+    random_state: int = 0
 
     def _fit(self, X: Array, codes: Codes, weight: Array | None) -> None:
         i, o = X.shape[1], len(self.classes_)
@@ -115,13 +107,8 @@ def descended(
 ) -> list[Array]:
     """Descend the cross-entropy of one hidden layer by batches, until it no longer falls; return the layers.
 
-    scikit-learn's network takes three times as long on a few hundred rows, and committees have a hundred of them.
-
-    Parameters
-    ----------
-    layers : list of two arrays of shapes (n_columns + 1, n_hidden) and (n_hidden + 1, n_classes)
-    T : array of shape (n_rows, n_classes)
-        A one for the class of each row.
+    scikit-learn's network takes three times as long on a few hundred rows, and committees have a hundred of them. The
+    two layers are (n_columns + 1, n_hidden) and (n_hidden + 1, n_classes); T has a one for the class of each row.
     """
     W, V = (layer.copy() for layer in layers)
     dW, dV = np.zeros_like(W), np.zeros_like(V)
@@ -153,24 +140,16 @@ def descended(
     return [W, V]
 
 
+@dataclass(eq=False, repr=False)
 class Tree(WekaClassifier):
     """A decision tree by entropy; `laplace` counts every class once more in each leaf."""
 
-    def __init__(
-        self,
-        min_leaf: int = 2,
-        pruning: float = 0.0,
-        laplace: bool = False,
-        max_features: int | Literal["log2"] | None = None,
-        max_depth: int | None = None,
-        random_state: int = 0,
-    ) -> None:
-        self.min_leaf = min_leaf
-        self.pruning = pruning
-        self.laplace = laplace
-        self.max_features = max_features
-        self.max_depth = max_depth
-        self.random_state = random_state
+    min_leaf: int = 2
+    pruning: float = 0.0
+    laplace: bool = False
+    max_features: int | Literal["log2"] | None = None
+    max_depth: int | None = None
+    random_state: int = 0
 
     def fit(self, X: Table, y: AnyArray, sample_weight: Array | None = None) -> Self:
         """Fit, with weights if there are any."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -12,40 +14,33 @@ from comitia.arrays import Array
 from comitia.learners.weka.weka_classifier import Codes, WekaClassifier, normalised, one_hot
 
 Rule = Literal["avg", "prod", "maj", "min", "max", "med"]
-RULES: tuple[Rule, ...] = ("avg", "prod", "maj", "min", "max", "med")
+RULES: dict[Rule, Callable[[Array], Array]] = {
+    "avg": lambda P: P.mean(axis=0),
+    "prod": lambda P: P.prod(axis=0),
+    "maj": lambda P: np.eye(P.shape[2])[P.argmax(axis=2)].mean(axis=0),
+    "min": lambda P: P.min(axis=0),
+    "max": lambda P: P.max(axis=0),
+    "med": lambda P: np.median(P, axis=0),
+}
 LEAST_ERROR = 1e-10
 
 
+@dataclass(eq=False, repr=False)
 class Boosted(WekaClassifier):
     """AdaBoost for several classes (SAMME): rows that were wrong count more for the next member.
 
     A member with weighted error e has the vote `log((1 - e) / e) + log(K - 1)`, and the weights of the rows that it got
     wrong grow by its exponential.
-
-    Parameters
-    ----------
-    estimator : classifier
-    n_iterations : int
-        Members at most; a perfect one, or one that is no better than chance, ends it.
-    resample : bool
-        Draw rows by their weights instead of weighing them. Learners that take no weights are always trained so.
-    mass : float in (0, 1]
-        Leave out the lightest rows beyond this share of the weight, before rows are weighed or drawn.
     """
 
-    def __init__(
-        self,
-        estimator: BaseEstimator,
-        n_iterations: int = 10,
-        resample: bool = False,
-        mass: float = 1.0,
-        random_state: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_iterations = n_iterations
-        self.resample = resample
-        self.mass = mass
-        self.random_state = random_state
+    estimator: BaseEstimator
+    n_iterations: int = 10
+    """Members at most; a perfect one, or one that is no better than chance, ends it."""
+    resample: bool = False
+    """Draw rows by their weights instead of weighing them. Learners that take no weights are always trained so."""
+    mass: float = 1.0
+    """Leave out the lightest rows beyond this share of the weight, in (0, 1], before rows are weighed or drawn."""
+    random_state: int = 0
 
     def _fit(self, X: Array, codes: Codes, weight: Array | None) -> None:
         rng = np.random.default_rng(self.random_state)
@@ -80,26 +75,15 @@ class Boosted(WekaClassifier):
         return model.fit(X[rows], codes[rows], sample_weight=share * len(rows))
 
     def _answer(self, X: Array) -> Array:
-        n_classes = len(self.classes_)
-        return np.asarray(
-            sum(
-                vote * one_hot(model.predict(X), n_classes)
-                for vote, model in zip(self.votes_, self.estimators_, strict=True)
-            )
-        )
+        pairs = zip(self.votes_, self.estimators_, strict=True)
+        return np.asarray(sum(vote * one_hot(model.predict(X), len(self.classes_)) for vote, model in pairs))
 
 
 def heaviest_rows(w: Array, mass: float) -> Codes:
     """Return the heaviest rows that make up more than a share of the weight, in their order; all for a share of 1.
 
-    As in WEKA, rows as heavy as the lightest of them are among them too: which of equal rows are left out would depend
-    on the order of the table. So equal weights, those of the first member, leave out nothing.
-
-    Parameters
-    ----------
-    w : array of shape (n_rows,)
-        Weights that sum to 1.
-    mass : float in (0, 1]
+    Weights sum to 1. As in WEKA, rows as heavy as the lightest of them are among them too: which of equal rows are left
+    out would depend on the order of the table. So equal weights, those of the first member, leave out nothing.
     """
     if mass >= 1:
         return np.arange(len(w))
@@ -108,20 +92,14 @@ def heaviest_rows(w: Array, mass: float) -> Codes:
     return np.flatnonzero(w >= falling[last])
 
 
+@dataclass(eq=False, repr=False)
 class Vote(WekaClassifier):
-    """A rule combines the probabilities of the members: mean, product, most votes, least, greatest or median.
+    """A rule combines the probabilities of the members: mean, product, most votes, least, greatest or median."""
 
-    Parameters
-    ----------
-    estimators : list of (name, classifier)
-    copies : list of int
-        How often each counts.
-    """
-
-    def __init__(self, estimators: list[tuple[str, BaseEstimator]], copies: list[int], rule: Rule = "avg") -> None:
-        self.estimators = estimators
-        self.copies = copies
-        self.rule = rule
+    estimators: list[tuple[str, BaseEstimator]]
+    copies: list[int]
+    """How often each counts."""
+    rule: Rule = "avg"
 
     def _fit(self, X: Array, codes: Codes, weight: Array | None) -> None:
         self.estimators_ = [clone(model).fit(X, codes) for _, model in self.estimators]
@@ -132,26 +110,9 @@ class Vote(WekaClassifier):
 
 
 def combined(P: Array, rule: Rule) -> Array:
-    """Combine members' probabilities; where a rule leaves every class at 0 the mean decides.
-
-    Parameters
-    ----------
-    P : array of shape (n_members, n_rows, n_classes)
-    """
+    """Combine probabilities (n_members, n_rows, n_classes); where a rule leaves every class at 0 the mean decides."""
     mean = P.mean(axis=0)
-    match rule:
-        case "prod":
-            found = P.prod(axis=0)
-        case "maj":
-            found = np.eye(P.shape[2])[P.argmax(axis=2)].mean(axis=0)
-        case "min":
-            found = P.min(axis=0)
-        case "max":
-            found = P.max(axis=0)
-        case "med":
-            found = np.median(P, axis=0)
-        case _:
-            found = mean
+    found = np.asarray(RULES[rule](P))
     return normalised(np.where(found.sum(axis=1, keepdims=True) > 0, found, mean))
 
 

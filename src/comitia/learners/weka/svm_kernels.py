@@ -1,4 +1,4 @@
-"""The kernels of WEKA's SVM beside the radial one: polynomials, normalised polynomials, and Pearson VII ("Puk")."""
+"""The kernels of WEKA's SVM beside the radial one, between all rows of two tables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ class Polynomial:
     lower_order: bool = False
 
     def __call__(self, A: Array, B: Array) -> Array:
-        """Return the kernel between every row of `A` and every row of `B`."""
         return self._power(A @ B.T)
 
     def _power(self, products: Array) -> Array:
@@ -35,7 +34,6 @@ class NormalisedPolynomial(Polynomial):
     """`k(a, b) / sqrt(k(a, a) k(b, b))` of the polynomial kernel; 0 for a row of zeros without lower-order terms."""
 
     def __call__(self, A: Array, B: Array) -> Array:
-        """Return the kernel between every row of `A` and every row of `B`."""
         lengths = [np.sqrt(self._power((M * M).sum(axis=1))) for M in (A, B)]
         left, right = (np.where(length > 0, length, 1.0) for length in lengths)
         return np.asarray(self._power(A @ B.T) / left[:, None] / right)
@@ -53,7 +51,6 @@ class PearsonVII:
     omega: float = 1.0
 
     def __call__(self, A: Array, B: Array) -> Array:
-        """Return the kernel between every row of `A` and every row of `B`."""
         squares = (A * A).sum(axis=1)[:, None] + (B * B).sum(axis=1) - 2 * (A @ B.T)
         np.maximum(squares, 0.0, out=squares)
         squares *= 4 * (2 ** (1 / self.omega) - 1) / self.sigma**2

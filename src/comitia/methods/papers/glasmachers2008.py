@@ -11,23 +11,15 @@ from comitia.optimizers.cmaes.uncertainty import UncertaintyHandling
 from comitia.selections.single import DistributionMean
 
 PAPERS = (GLASMACHERS_2008,)
+EVOLUTION = partial(CMAES, log_step=1.0, restarts=False, asks_again=True, averages=1, uncertainty=None)
+"""In natural logarithms, with a step of 1."""
 
 
-def evolved(
-    name: str,
-    summary: str,
-    spelling: str,
-    *,
-    is_reshuffled: bool = True,
-    averages: int = 1,
-    uncertainty: UncertaintyHandling | None = None,
-) -> Method:
-    """Return CMA-ES in natural logarithms with a step of 1, which hands over the distribution's mean."""
+def evolved(spelling: str, summary: str, optimizer: partial[CMAES], *, is_reshuffled: bool = True) -> Method:
+    """Return an evolution that hands over the distribution's mean; its name is the spelling in lower case."""
     return Method(
-        name,
-        partial(
-            CMAES, log_step=1.0, restarts=False, asks_again=is_reshuffled, averages=averages, uncertainty=uncertainty
-        ),
+        spelling.lower(),
+        optimizer,
         summary,
         selection=DistributionMean(),
         is_reshuffled=is_reshuffled,
@@ -36,13 +28,12 @@ def evolved(
 
 
 METHODS = [
-    evolved("cma-1x", "CMA-ES on one fresh subset per value, return the distribution's mean.", "CMA-1x"),
-    evolved("cma-5x", "`cma-1x` on five fresh subsets per value.", "CMA-5x", averages=5),
-    evolved("cma-cv", "`cma-1x` on fixed folds.", "CMA-CV", is_reshuffled=False),
+    evolved("CMA-1x", "CMA-ES on one fresh subset per value, return the distribution's mean.", EVOLUTION),
+    evolved("CMA-5x", "`cma-1x` on five fresh subsets per value.", partial(EVOLUTION, averages=5)),
+    evolved("CMA-CV", "`cma-1x` on fixed folds.", partial(EVOLUTION, asks_again=False), is_reshuffled=False),
     evolved(
-        "uh-cma",
-        "`cma-1x` on as many fresh subsets per value as noise demands.",
         "UH-CMA",
-        uncertainty=UncertaintyHandling(),
+        "`cma-1x` on as many fresh subsets per value as noise demands.",
+        partial(EVOLUTION, uncertainty=UncertaintyHandling()),
     ),
 ]

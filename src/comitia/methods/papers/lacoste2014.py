@@ -13,18 +13,13 @@ from comitia.optimizers.bayes.maximise import Gradients
 from comitia.selections.committees import AgnosticBayes
 
 PAPERS = (LACOSTE_2014,)
-GP_OF_MOST_PROBABLE_THETA = partial(Bayes, surrogate=partial(GaussianProcess, n_samples=0), maximiser=Gradients())
+SMBO = partial(Bayes, surrogate=partial(GaussianProcess, n_samples=0), maximiser=Gradients())
 
 METHODS = [
-    Method(
-        "smbo",
-        GP_OF_MOST_PROBABLE_THETA,
-        "Gaussian process, Matern 5/2, most probable length scales, EI.",
-        spelling="SMBO",
-    ),
+    Method("smbo", SMBO, "Gaussian process, Matern 5/2, most probable length scales, EI.", spelling="SMBO"),
     Method(
         "esmbo",
-        GP_OF_MOST_PROBABLE_THETA,
+        SMBO,
         "`smbo` on bootstraps of the validation rows in turn, the best model of each.",
         goal=BootstrapRisk(),
         selection=AgnosticBayes(),

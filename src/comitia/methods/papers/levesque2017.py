@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from comitia.gp.kernels import Laplace
@@ -12,28 +13,40 @@ from comitia.optimizers.bayes.forest import Forest
 from comitia.optimizers.bayes.gaussian_process import GaussianProcess
 from comitia.optimizers.bayes.maximise import Gradients, LocalSearch, RandomCandidates
 from comitia.optimizers.bayes.mondrian_process import MondrianProcess
+from comitia.seams import Maximiser, Surrogate
+from comitia.space import Space
 
 PAPERS = (LEVESQUE_2017, LEVESQUE_2018)
-GP_WITH_LOCAL_SEARCH = partial(Bayes, surrogate=GaussianProcess, maximiser=LocalSearch())
+CANDIDATES, LOCAL_SEARCH = RandomCandidates(), LocalSearch()
+GP_WITH_LOCAL_SEARCH = partial(Bayes, surrogate=GaussianProcess, maximiser=LOCAL_SEARCH)
+GP_ON_BRANCHES = partial(GaussianProcess, view="branches")
+LAPLACE_GP = partial(GaussianProcess, kernel=Laplace)
+
+
+def bayes(spelling: str, summary: str, surrogate: Callable[[Space], Surrogate], maximiser: Maximiser) -> Method:
+    """Return Bayesian optimisation with a surrogate; its name is the paper's spelling in lower case."""
+    optimizer = partial(Bayes, surrogate=surrogate, maximiser=maximiser)
+    return Method(spelling.lower(), optimizer, summary, spelling=spelling)
+
 
 METHODS = [
-    Method(
-        "spearmint",
-        partial(Bayes, surrogate=partial(GaussianProcess, view="relaxed"), maximiser=Gradients(is_relaxed=True)),
+    bayes(
+        "Spearmint",
         "Gaussian process, every hyperparameter relaxed to a real, conditions ignored.",
-        spelling="Spearmint",
+        partial(GaussianProcess, view="relaxed"),
+        Gradients(is_relaxed=True),
     ),
-    Method(
-        "gp-matern-noimpute",
-        partial(Bayes, surrogate=partial(GaussianProcess, view="sampled"), maximiser=RandomCandidates()),
+    bayes(
+        "GP-matern-noimpute",
         "Gaussian process, inactive hyperparameters as sampled, 1,000 random candidates.",
-        spelling="GP-matern-noimpute",
+        partial(GaussianProcess, view="sampled"),
+        CANDIDATES,
     ),
-    Method(
-        "gp-matern",
-        partial(Bayes, surrogate=GaussianProcess, maximiser=RandomCandidates()),
+    bayes(
+        "GP-matern",
         "Gaussian process, inactive hyperparameters imputed, 1,000 random candidates.",
-        spelling="GP-matern",
+        GaussianProcess,
+        CANDIDATES,
     ),
     Method(
         "gp-matern-ls",
@@ -42,35 +55,14 @@ METHODS = [
         spelling="GP-matern-ls",
         aliases=("BO-best",),
     ),
-    Method(
-        "gp-cond",
-        partial(Bayes, surrogate=partial(GaussianProcess, view="branches"), maximiser=RandomCandidates()),
-        "Gaussian process with the conditional kernel, 1,000 random candidates.",
-        spelling="GP-cond",
+    bayes(
+        "GP-cond", "Gaussian process with the conditional kernel, 1,000 random candidates.", GP_ON_BRANCHES, CANDIDATES
     ),
-    Method(
-        "gp-cond-ls",
-        partial(Bayes, surrogate=partial(GaussianProcess, view="branches"), maximiser=LocalSearch()),
-        "`gp-cond` with local search.",
-        spelling="GP-cond-ls",
-    ),
-    Method(
-        "gp-laplace",
-        partial(Bayes, surrogate=partial(GaussianProcess, kernel=Laplace), maximiser=RandomCandidates()),
-        "Gaussian process with the Laplace kernel, 1,000 random candidates.",
-        spelling="GP-laplace",
-    ),
-    Method(
-        "gp-laplace-ls",
-        partial(Bayes, surrogate=partial(GaussianProcess, kernel=Laplace), maximiser=LocalSearch()),
-        "`gp-laplace` with local search.",
-        spelling="GP-laplace-ls",
-    ),
-    Method(
-        "gp-mondrian-ls",
-        partial(Bayes, surrogate=MondrianProcess, maximiser=LocalSearch()),
-        "Gaussian process with the Mondrian kernel and local search.",
-        spelling="GP-mondrian-ls",
+    bayes("GP-cond-ls", "`gp-cond` with local search.", GP_ON_BRANCHES, LOCAL_SEARCH),
+    bayes("GP-laplace", "Gaussian process with the Laplace kernel, 1,000 random candidates.", LAPLACE_GP, CANDIDATES),
+    bayes("GP-laplace-ls", "`gp-laplace` with local search.", LAPLACE_GP, LOCAL_SEARCH),
+    bayes(
+        "GP-mondrian-ls", "Gaussian process with the Mondrian kernel and local search.", MondrianProcess, LOCAL_SEARCH
     ),
     Method(
         "smac-rf",

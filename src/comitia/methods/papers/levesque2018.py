@@ -5,6 +5,7 @@ The methods of its chapter 5 are those of Lévesque et al. 2017.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from comitia.committees.greedy import Greedy
@@ -17,47 +18,48 @@ from comitia.methods.papers.references import LACOSTE_2014, LEVESQUE_2017, LEVES
 from comitia.optimizers import CMAES, Bayes, Grid, RandomSearch
 from comitia.optimizers.bayes.gaussian_process import GaussianProcess
 from comitia.optimizers.bayes.maximise import Gradients
-from comitia.seams import Selection
+from comitia.seams import Optimizer, Selection
 from comitia.selections.committees import GreedyCommittee, SlotCommittee
 from comitia.selections.set_aside import Backwarding, GlobalValidation, PartialValidation, SelectionSplit
 from comitia.selections.single import PosteriorMean
+from comitia.space import Space
 
 PAPERS = (LEVESQUE_2018,)
-GP_WITH_GRADIENTS = partial(Bayes, surrogate=GaussianProcess, maximiser=Gradients())
-CMA_OF_SIX = partial(CMAES, population=6)
-CMA_THAT_ASKS_AGAIN = partial(CMA_OF_SIX, asks_again=True)
+GP = partial(Bayes, surrogate=GaussianProcess, maximiser=Gradients())
+CMA = partial(CMAES, population=6)
+CMA_THAT_ASKS_AGAIN = partial(CMA, asks_again=True)
+SEARCHES: dict[str, Callable[[Space], Optimizer]] = {"gp": GP, "gp-r": GP, "cma": CMA, "cma-r": CMA_THAT_ASKS_AGAIN}
 GREEDY_FROM_THREE = GreedyCommittee(Greedy(n_warm=3))
-SLOTS_BY_SQUARED_MARGIN = SlotRules(SQUARED_MARGIN)
+SQUARED_MARGINS = SlotRules(SQUARED_MARGIN)
 
 
-def ensemble_optimisation(
-    name: str, summary: str, rules: SlotRules, *, spelling: str = "", selection: Selection | None = None
-) -> Method:
+def selecting(name: str, what: str, selection: Selection) -> Method:
+    """Return one of `SEARCHES` with another final selection (§3.2.2, §3.4); "-r" in its name reshuffles splits."""
+    is_reshuffled = name.endswith("-r")
+    search = name.split("-")[0] + ("-r" if is_reshuffled else "")
+    return Method(
+        name,
+        SEARCHES[search],
+        f"`{search}`, {what}.",
+        selection=selection,
+        is_reshuffled=is_reshuffled,
+        has_selection_split=selection.needs.selection_split,
+    )
+
+
+def ensemble_optimisation(spelling: str, summary: str, rules: SlotRules, selection: Selection | None = None) -> Method:
     """Return a method of ensemble optimisation (Alg. 4.1), which hands over its own slots or another selection.
 
     Theta is sampled for each suggestion given the current values, as in the thesis; but where its chains start is tuned
     on earlier values: tuning for each suggestion would cost more than all the rest of it.
     """
     return Method(
-        name,
+        spelling.lower(),
         GP_WITH_LOCAL_SEARCH,
         summary,
         goal=EnsembleLoss(rules),
         selection=SlotCommittee(rules) if selection is None else selection,
         spelling=spelling,
-    )
-
-
-def cma_with_rows_set_aside(short: str, what: str, selection: Selection, *, is_reshuffled: bool) -> Method:
-    """Return CMA-ES with a final selection of §3.2.2."""
-    suffix = "-r" if is_reshuffled else ""
-    return Method(
-        f"cma-{short}{suffix}",
-        CMA_THAT_ASKS_AGAIN if is_reshuffled else CMA_OF_SIX,
-        f"`cma{suffix}`, {what} on rows set aside.",
-        selection=selection,
-        is_reshuffled=is_reshuffled,
-        has_selection_split=True,
     )
 
 
@@ -71,41 +73,22 @@ OVERFITTING = [
         aliases=("RS-best",),
     ),
     Method("grid", Grid, "A grid of 10 values for each number, return the best.", spelling="grid"),
-    Method("gp", GP_WITH_GRADIENTS, "Gaussian process, Matern 5/2, slice sampling, EI, L-BFGS.", spelling="gp"),
-    Method("gp-r", GP_WITH_GRADIENTS, "`gp`, splits reshuffled every trial.", is_reshuffled=True),
-    Method("gp-pm", GP_WITH_GRADIENTS, "`gp`, return the least posterior mean.", selection=PosteriorMean()),
-    Method(
-        "gp-pm-r",
-        GP_WITH_GRADIENTS,
-        "`gp-r`, return the least posterior mean.",
-        selection=PosteriorMean(),
-        is_reshuffled=True,
-    ),
-    Method(
-        "gp-sel",
-        GP_WITH_GRADIENTS,
-        "`gp`, return the best on rows set aside for that.",
-        selection=SelectionSplit(),
-        has_selection_split=True,
-    ),
-    Method(
-        "gp-sel-r",
-        GP_WITH_GRADIENTS,
-        "`gp-r`, return the best on rows set aside for that, which stay the same.",
-        selection=SelectionSplit(),
-        is_reshuffled=True,
-        has_selection_split=True,
-    ),
-    Method("cma", CMA_OF_SIX, "CMA-ES, 3 parents and 6 offspring, return the best.", spelling="cma"),
+    Method("gp", GP, "Gaussian process, Matern 5/2, slice sampling, EI, L-BFGS.", spelling="gp"),
+    Method("gp-r", GP, "`gp`, splits reshuffled every trial.", is_reshuffled=True),
+    selecting("gp-pm", "return the least posterior mean", PosteriorMean()),
+    selecting("gp-pm-r", "return the least posterior mean", PosteriorMean()),
+    selecting("gp-sel", "return the best on rows set aside for that", SelectionSplit()),
+    selecting("gp-sel-r", "return the best on rows set aside for that, which stay the same", SelectionSplit()),
+    Method("cma", CMA, "CMA-ES, 3 parents and 6 offspring, return the best.", spelling="cma"),
     Method("cma-r", CMA_THAT_ASKS_AGAIN, "`cma`, splits reshuffled every trial.", is_reshuffled=True),
     *(
-        cma_with_rows_set_aside(short, what, selection, is_reshuffled=is_reshuffled)
-        for short, what, selection in (
-            ("pv", "return the last generation's best", PartialValidation()),
-            ("bw", "of each generation's best return the best", Backwarding()),
-            ("gv", "return the best of all generations", GlobalValidation()),
+        selecting(name + suffix, f"{what} on rows set aside", selection)
+        for name, what, selection in (
+            ("cma-pv", "return the last generation's best", PartialValidation()),
+            ("cma-bw", "of each generation's best return the best", Backwarding()),
+            ("cma-gv", "return the best of all generations", GlobalValidation()),
         )
-        for is_reshuffled in (False, True)
+        for suffix in ("", "-r")
     ),
 ]
 ENSEMBLES = [
@@ -113,20 +96,11 @@ ENSEMBLES = [
         "bo-post", GP_WITH_LOCAL_SEARCH, "`bo-best`, a greedy committee of its trials.", selection=GREEDY_FROM_THREE
     ),
     Method("rs-post", RandomSearch, "`rs`, a greedy committee of its trials.", selection=GREEDY_FROM_THREE),
+    ensemble_optimisation("EO-sqm", "What each trial would add to a committee of 12; squared margin.", SQUARED_MARGINS),
+    ensemble_optimisation("EO-C", "`eo-sqm` with the C-bound.", SlotRules(C_BOUND)),
+    ensemble_optimisation("EO-sig", "`eo-sqm` with the sigmoid loss.", SlotRules(SIGMOID)),
     ensemble_optimisation(
-        "eo-sqm",
-        "What each trial would add to a committee of 12; squared margin.",
-        SLOTS_BY_SQUARED_MARGIN,
-        spelling="EO-sqm",
-    ),
-    ensemble_optimisation("eo-c", "`eo-sqm` with the C-bound.", SlotRules(C_BOUND), spelling="EO-C"),
-    ensemble_optimisation("eo-sig", "`eo-sqm` with the sigmoid loss.", SlotRules(SIGMOID), spelling="EO-sig"),
-    ensemble_optimisation(
-        "eo-post",
-        "`eo-sqm`, a greedy committee of its trials.",
-        SLOTS_BY_SQUARED_MARGIN,
-        spelling="EO-post",
-        selection=GREEDY_FROM_THREE,
+        "EO-post", "`eo-sqm`, a greedy committee of its trials.", SQUARED_MARGINS, selection=GREEDY_FROM_THREE
     ),
 ]
 METHODS = [*OVERFITTING, *ENSEMBLES]

@@ -9,20 +9,15 @@ from comitia.methods.papers.references import XAVIER_2020
 from comitia.optimizers import PBIL
 
 PAPERS = (XAVIER_2020,)
-BINS = 256
+PBIL_256 = partial(PBIL, bins=256)
 """The paper has a component for each value of an integer, 255 at most; reals of `ensembles` say how many they have."""
 
 METHODS = [
     Method(
         "pbil-v1",
-        partial(PBIL, bins=BINS, flat=True),
+        partial(PBIL_256, flat=True),
         "Probability vectors by generations; ensembles and single learners compete at one level.",
         spelling="PBIL-Auto-Ens-v1",
     ),
-    Method(
-        "pbil-v2",
-        partial(PBIL, bins=BINS),
-        "`pbil-v1`, single learners at a level of their own.",
-        spelling="PBIL-Auto-Ens-v2",
-    ),
+    Method("pbil-v2", PBIL_256, "`pbil-v1`, single learners at a level of their own.", spelling="PBIL-Auto-Ens-v2"),
 ]

@@ -1,0 +1,151 @@
+"""The learners of the default space: a new one is a function that makes it, and a `Learner` in `LEARNERS`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
+
+from sklearn.base import BaseEstimator
+from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.neural_network import MLPClassifier, MLPRegressor
+from sklearn.svm import SVC, SVR
+
+from comitia.evaluation.scoring import Task
+from comitia.learners.learner_space import choice, integer, log_real, real
+from comitia.space.config import Value
+from comitia.space.hyperparameters import Definition
+
+Values: TypeAlias = Mapping[str, Value]
+"""Values of a learner's hyperparameters, by their names without a prefix."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learner:
+    """One choice of the default space."""
+
+    name: str
+    make: Callable[[Values, Task, int], BaseEstimator]
+    """`make(values, task, random_state)` returns the unfitted estimator."""
+    hyperparameters: Callable[[], list[Definition]]
+    """Named without a prefix."""
+    default: Values
+    """What is tried first."""
+    needs_encoding: bool = True
+    """Whether it needs the preprocessing of `encoder`; without, it gets codes and missing values as they are."""
+    most_rows: int | None = None
+    """Left out of larger tables, where one fit takes minutes."""
+
+
+def _linear(own: Values, task: Task, random_state: int) -> BaseEstimator:
+    """`C` is the inverse of the penalty for both."""
+    if task == "classification":
+        return LogisticRegression(**own, max_iter=500, random_state=random_state)
+    return Ridge(alpha=1 / own["C"], random_state=random_state)
+
+
+def _lightgbm(own: Values, task: Task, random_state: int) -> BaseEstimator:
+    import lightgbm
+
+    learner = lightgbm.LGBMClassifier if task == "classification" else lightgbm.LGBMRegressor
+    return learner(**own, subsample_freq=1, n_jobs=1, verbose=-1, random_state=random_state)
+
+
+FORESTS = {
+    "extra-trees": {"classification": ExtraTreesClassifier, "regression": ExtraTreesRegressor},
+    "random-forest": {"classification": RandomForestClassifier, "regression": RandomForestRegressor},
+}
+
+
+def _forest(name: str, own: Values, task: Task, random_state: int) -> BaseEstimator:
+    return FORESTS[name][task](200, **own, random_state=random_state)
+
+
+def _radial_svm(own: Values, task: Task, random_state: int) -> BaseEstimator:
+    """Calibrated probabilities would cost five more fits: the ensemble squashes the margin instead."""
+    return SVC(**own, random_state=random_state) if task == "classification" else SVR(**own)
+
+
+def _nearest(own: Values, task: Task, random_state: int) -> BaseEstimator:
+    return KNeighborsClassifier(**own) if task == "classification" else KNeighborsRegressor(**own)
+
+
+def _perceptron(own: Values, task: Task, random_state: int) -> BaseEstimator:
+    """One to three hidden layers of equal size."""
+    learner = MLPClassifier if task == "classification" else MLPRegressor
+    return learner(
+        hidden_layer_sizes=(own["neurons"],) * own["layers"],
+        alpha=own["alpha"],
+        learning_rate_init=own["learning_rate"],
+        early_stopping=True,
+        max_iter=100,
+        random_state=random_state,
+    )
+
+
+ORDERED = (
+    Learner(name="linear", make=_linear, hyperparameters=lambda: [log_real("C", 1e-4, 1e3)], default={"C": 1.0}),
+    Learner(
+        name="lightgbm",
+        make=_lightgbm,
+        hyperparameters=lambda: [
+            integer("n_estimators", 30, 600, log=True),
+            integer("num_leaves", 4, 200, log=True),
+            log_real("learning_rate", 0.01, 0.3),
+            real("subsample", 0.5, 1.0),
+            real("colsample_bytree", 0.3, 1.0),
+            integer("min_child_samples", 2, 60, log=True),
+            log_real("reg_lambda", 1e-3, 10.0),
+        ],
+        default={
+            "n_estimators": 100,
+            "num_leaves": 31,
+            "learning_rate": 0.1,
+            "subsample": 1.0,
+            "colsample_bytree": 1.0,
+            "min_child_samples": 20,
+            "reg_lambda": 1e-3,
+        },
+        needs_encoding=False,
+    ),
+    *(
+        Learner(
+            name=name,
+            make=partial(_forest, name),
+            hyperparameters=lambda: [real("max_features", 0.05, 1.0), integer("min_samples_leaf", 1, 30, log=True)],
+            default={"max_features": 0.4, "min_samples_leaf": 1},
+            needs_encoding=False,
+        )
+        for name in FORESTS
+    ),
+    Learner(
+        name="svm",
+        make=_radial_svm,
+        hyperparameters=lambda: [log_real("C", 1e-2, 1e3), log_real("gamma", 1e-4, 1e1)],
+        default={"C": 1.0, "gamma": 0.05},
+        most_rows=5_000,
+    ),
+    Learner(
+        name="knn",
+        make=_nearest,
+        hyperparameters=lambda: [integer("n_neighbors", 1, 50), choice("weights", ["uniform", "distance"])],
+        default={"n_neighbors": 15, "weights": "distance"},
+        most_rows=50_000,
+    ),
+    Learner(
+        name="mlp",
+        make=_perceptron,
+        hyperparameters=lambda: [
+            integer("layers", 1, 3),
+            integer("neurons", 16, 256, log=True),
+            log_real("alpha", 1e-6, 1.0),
+            log_real("learning_rate", 1e-4, 1e-1),
+        ],
+        default={"layers": 2, "neurons": 128, "alpha": 1e-4, "learning_rate": 1e-3},
+    ),
+)
+LEARNERS: dict[str, Learner] = {learner.name: learner for learner in ORDERED}
+"""By name, the cheapest defaults first."""
