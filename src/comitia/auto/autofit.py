@@ -42,8 +42,6 @@ SEARCH_SHARE = 0.8
 """Share of the time limit after which the search ends: the rest is for the refit."""
 MANY_ROWS = 20_000
 """From here on three folds instead of five: the estimate is good enough, the time is not."""
-LEADERBOARD = ("number", "status", "loss", "seconds", "error")
-"""What the leaderboard of a study has before its first trial has finished."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +209,8 @@ def default_folds(target: AnyArray, task: Task, groups: ArrayLike | None, *, has
 
 def leaderboard_of(study: Study) -> pd.DataFrame:
     """Return one row per finished trial, the best first and those that failed last."""
-    frame = study.to_frame() if study.history.n_finished else pd.DataFrame(columns=LEADERBOARD)
+    before_the_first = pd.DataFrame(columns=["number", "status", "loss", "seconds", "error"])
+    frame = study.to_frame() if study.history.n_finished else before_the_first
     frame = frame[frame["status"] != "pending"]
     frame = frame.sort_values("loss", kind="stable", na_position="last").reset_index(drop=True)
     frame.insert(0, "rank", range(1, len(frame) + 1))
