@@ -14,21 +14,16 @@ configs than asked for are allowed; none means that nothing is left.
 """
 
 import json
+import math
+import operator
 import os
 import queue
 import sys
 import threading
 import time
 
-OPERATORS = {
-    "eq": lambda a, b: a == b,
-    "ne": lambda a, b: a != b,
-    "lt": lambda a, b: a < b,
-    "le": lambda a, b: a <= b,
-    "gt": lambda a, b: a > b,
-    "ge": lambda a, b: a >= b,
-    "in": lambda a, b: a in b,
-}
+TESTS = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
+OPERATORS = {test.__name__: test for test in TESTS} | {"in": lambda a, b: a in b}
 ALL_FAILED = 1.0
 """The loss of failed trials while none has succeeded."""
 
@@ -75,6 +70,11 @@ def holds(rule, config):
         return False
     right = config[rule["other"]] if "other" in rule else rule["value"]
     return OPERATORS[rule["test"]](config[rule["name"]], right)
+
+
+def same(a, b):
+    """Tell whether two configurations are equal up to the digits that comitia keeps of reals."""
+    return a.keys() == b.keys() and all(math.isclose(a[name], b[name], rel_tol=1e-8, abs_tol=1e-12) for name in a)
 
 
 def worst_of(losses):
