@@ -1,7 +1,7 @@
 """Run the cells of an experiment, each in a process of its own: methods, other tools, whole systems.
 
-Only this program's main process writes rows, a cell at a time, so a kill at any moment loses nothing that was finished;
-running again fills the gaps.
+Only the main process writes rows, one cell at a time, so a kill at any moment loses nothing that was finished; running
+again fills the gaps.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from comitia.bench.cells.known_results import KNOWN, KnownResults
 from comitia.bench.cells.search_cells import run_search
 from comitia.bench.cells.study_cells import run_sampler, run_study
-from comitia.bench.cells.system_cells import SYSTEMS, ask_peer, run_asking
+from comitia.bench.cells.system_cells import SYSTEMS, ask_peer, run_system_cell
 from comitia.bench.peers.registry import PEERS
 from comitia.bench.plan.plan import OWN_SPACE, Cell, Experiment, Job
 from comitia.bench.problems.finding import check_problem, task_of_problem
@@ -40,7 +40,7 @@ def find_contestant(name: str) -> tuple[RunCell, bool]:
     if name.lower() in METHODS:
         return partial(run_study, get_method(name)), True
     if name in SYSTEMS:
-        return partial(run_asking, name, SYSTEMS[name].ask), True
+        return partial(run_system_cell, name, SYSTEMS[name].ask), True
     if name not in PEERS:
         raise UnknownName("method", name, [*METHODS, *PEERS, *SYSTEMS])
     peer = PEERS[name]
@@ -50,7 +50,7 @@ def find_contestant(name: str) -> tuple[RunCell, bool]:
         case "search":
             return partial(run_search, peer), peer.is_ready
         case "system":
-            return partial(run_asking, name, partial(ask_peer, peer)), peer.is_ready
+            return partial(run_system_cell, name, partial(ask_peer, peer)), peer.is_ready
 
 
 def missing_of(methods: Iterable[str], spaces: Iterable[str]) -> list[str]:

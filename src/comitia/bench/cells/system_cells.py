@@ -42,7 +42,7 @@ class Request:
 Ask = Callable[[Request], SystemAnswer]
 
 
-def run_asking(name: str, ask: Ask, job: Job, known: KnownResults | None) -> list[Row]:
+def run_system_cell(name: str, ask: Ask, job: Job, known: KnownResults | None) -> list[Row]:
     """Run the cell of a system: it is asked once, and its answer is scored."""
     request = request_of(name, job)
     answer = ask(request)

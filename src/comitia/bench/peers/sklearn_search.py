@@ -101,7 +101,7 @@ def search_with_sklearn(
     with quiet():
         try:
             search.fit(X, y)
-        except ValueError as error:  # scikit-learn's word when every fit of a call failed
+        except ValueError as error:  # what scikit-learn raises when every fit failed
             if not str(error).lstrip().startswith("All the"):
                 raise
             raise NothingFound(f"A search must have one candidate that can be fitted. None could: {error}") from error

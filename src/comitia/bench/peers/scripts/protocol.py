@@ -9,7 +9,7 @@ The parent writes one JSON object per line to standard input and reads one per l
 
 A config maps the names of *active* hyperparameters to numbers: the value of a real or an integer, the index of a
 choice. With the option `flat` it has all of them, inactive ones as the peer gave them. A loss of null is a failed
-trial: every peer takes it for as bad as the worst so far (`worst_of`), which is what comitia's own methods do. Fewer
+trial: every peer counts it as bad as the worst so far (`worst_of`), which is what comitia's own methods do. Fewer
 configs than asked for are allowed; none means that nothing is left.
 """
 
@@ -83,7 +83,7 @@ def worst_of(losses):
 
 
 def serve(make):
-    """Answer the parent until it goes.
+    """Answer the parent until it closes the pipe.
 
     `make(space, seed, options)` returns an object with `tell(number, config, loss)` and
     `ask(number, n, pending) -> configs`, where `number` is that of the first trial asked for.

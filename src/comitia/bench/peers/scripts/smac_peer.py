@@ -1,7 +1,7 @@
 """SMAC3. Options: `facade` ("forest" or "gp"), `flat`, `n_trials` (its initial design is a quarter of them at most).
 
 SMAC lives through the study: what it suggested is told as its own, in full precision; what it did not suggest (a fresh
-process after a resumed study) is told as the user's. A suggestion that was not begun is given again.
+process after a resumed study) is told as the user's. A suggestion whose trial was not begun is given again.
 """
 
 import logging
