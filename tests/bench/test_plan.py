@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from comitia.bench.cells.contestants import missing_of
+from comitia.bench.cells.run import missing_of
 from comitia.bench.peers.registry import PEERS
 from comitia.bench.plan.experiment_file import make_experiment, read_experiment
 from comitia.errors import ComitiaError, ExperimentError, UnknownName

@@ -59,12 +59,13 @@ def run(
         full = read_experiment(experiment)
         folder = data_folder(data)
         missing, sizes = check(full, folder)
-        scaled = full.only(problems=problem or [], methods=method or []).scaled(scale, sizes)
-        rows = output or experiment.parent / "rows" / f"{experiment.stem}{'' if scale == 1 else f'@{scale:g}'}.parquet"
-        _announce(full, scaled, missing)
+        part = full.only(problems=problem or [], methods=method or []).scaled(scale, sizes)
+        name = f"{experiment.stem}{'' if scale == 1 else f'@{scale:g}'}.parquet"
+        rows = output or experiment.parent / "rows" / name
+        _announce(full, part, missing)
         with Bar(not quiet) as bar:
             done = run_experiment(
-                scaled,
+                part,
                 rows,
                 data=folder,
                 jobs=jobs,
@@ -129,7 +130,10 @@ def pool(
     space: Annotated[str, typer.Option(help="A space of `comitia spaces`.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Parquet file.")],
     n_trials: Annotated[int, typer.Option(min=2, help="Configurations of each method.")] = 500,
-    method: Annotated[list[str] | None, typer.Option(help="Search to pool; may be repeated. By default rs.")] = None,
+    method: Annotated[
+        list[str] | None,
+        typer.Option(help="Search whose trials are pooled; may be repeated. By default rs."),
+    ] = None,
     folds: Annotated[int, typer.Option(min=2, help="Folds of the validation.")] = 5,
     cv: Annotated[float | None, typer.Option(help="Fraction of a hold-out, or a number of folds, for --folds.")] = None,
     test: Annotated[float, typer.Option(help="Fraction of the rows for the test.")] = 1 / 3,
@@ -167,7 +171,7 @@ def pool(
             space=space,
             n_trials=n_trials,
             methods=tuple(method or ["rs"]),
-            cv=folds if cv is None else cv if cv % 1 else int(cv),
+            cv=folds if cv is None else cv if cv < 1 else int(cv),
             loss=loss,
             test=test,
             most_train_rows=most_train_rows,
@@ -177,7 +181,9 @@ def pool(
         )
         with Bar(not quiet) as bar:
             bar.start(n_trials * len(plan.methods) * partitions, 0)
-            made = make_pool(plan, output, data=data_folder(data), jobs=jobs, on_trial=bar.advance_to)
+            made = make_pool(
+                plan, output, data=data_folder(data), jobs=jobs, on_trial=lambda n: bar.advance(f"{n} evaluations", n)
+            )
         n_ok = sum(entry.status == "ok" for entry in made.partitions[0].entries)
         print(f"{len(made)} configurations, {n_ok} of them ok, in {output}. Use it as the problem pool:{output}")
         print(CAVEAT)
@@ -222,16 +228,15 @@ class Bar:
         from rich import progress
         from rich.console import Console
 
-        self._progress = progress.Progress(
+        columns = (
             progress.BarColumn(bar_width=30),
             progress.MofNCompleteColumn(),
             progress.TimeElapsedColumn(),
             progress.TextColumn("left:"),
             progress.TimeRemainingColumn(),
             progress.TextColumn("{task.description}"),
-            console=Console(stderr=True),
-            disable=not is_shown,
         )
+        self._progress = progress.Progress(*columns, console=Console(stderr=True), disable=not is_shown)
         self._task: TaskID | None = None
 
     def __enter__(self) -> Bar:
@@ -245,12 +250,8 @@ class Bar:
         """Say how much there is to do, and how much is done already."""
         self._task = self._progress.add_task("", total=total, completed=done)
 
-    def advance(self, description: str) -> None:
-        """Note one more."""
+    def advance(self, description: str, n_done: int | None = None) -> None:
+        """Note one more, or how many are done in all."""
         assert self._task is not None
-        self._progress.update(self._task, advance=1, description=description)
-
-    def advance_to(self, n: int) -> None:
-        """Note how many evaluations are done in all."""
-        assert self._task is not None
-        self._progress.update(self._task, completed=n, description=f"{n} evaluations")
+        advance = 1 if n_done is None else None
+        self._progress.update(self._task, advance=advance, completed=n_done, description=description)

@@ -36,25 +36,17 @@ MOST_ANSWERS = 256
 class Arena(Protocol):
     """One problem of one repetition, ready to be searched."""
 
-    @property
-    def space(self) -> Space:
-        """What is searched."""
+    space: Space
+    dataset: str
+    """What the problem is a sample of."""
+    n_rows: int
+    """For training and validation; 0 for a black box."""
+    loss: str
+    """Name of what is measured."""
 
     @property
     def evaluator(self) -> Evaluator:
         """How a trial is judged."""
-
-    @property
-    def dataset(self) -> str:
-        """What the problem is a sample of."""
-
-    @property
-    def n_rows(self) -> int:
-        """Rows for training and validation; 0 for a black box."""
-
-    @property
-    def loss(self) -> str:
-        """Name of what is measured."""
 
     def adapted(self, method: Method) -> Method:
         """Return the method as it runs here."""
@@ -92,14 +84,8 @@ class FunctionArena:
 class TableArena:
     """A table with its test rows set aside.
 
-    Parameters
-    ----------
-    experiment, cell : Experiment, Cell
-    problem : TableProblem
-    method : Method
-        It decides about reshuffling, rows set aside for the selection, and what is kept of the models' answers.
-    known : KnownResults, optional
-        Results of trials that other cells trained before.
+    The method decides about reshuffling, rows set aside for the selection, and what is kept of the models' answers;
+    `known` has the results of trials that other cells trained before.
     """
 
     def __init__(

@@ -9,16 +9,17 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import math
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from comitia.arrays import AnyArray, Array, Estimator, Indices, Table
+from comitia.arrays import Array, Estimator, Table
 from comitia.bench.cells.arenas import TableArena, answers_of
 from comitia.bench.cells.pool_cells import check_splits
 from comitia.bench.files import replacing
@@ -30,7 +31,8 @@ from comitia.bench.rows.row import one_line
 from comitia.committees.combine import Answers
 from comitia.errors import ExperimentError, check_int
 from comitia.evaluation.fitting import take
-from comitia.evaluation.scoring import RowLoss, Scorer
+from comitia.evaluation.measured import KeptSplit, Measured
+from comitia.evaluation.scoring import Scorer
 from comitia.execution import Serial, Workers
 from comitia.history import Observation, Predictions, Trial
 from comitia.methods import get_method, kept_by
@@ -43,43 +45,29 @@ from comitia.study.study import Study
 
 @dataclass(frozen=True)
 class PoolPlan:
-    """What a pool is made of.
-
-    Parameters
-    ----------
-    problem, space : str
-        A table and a ready-made space.
-    n_trials : int
-        Configurations of each search.
-    methods : tuple of str
-        Searches whose trials are pooled; they run on the first partition.
-    cv : float or int
-        How a configuration is validated: a hold-out fraction or a number of folds.
-    loss : str, default: zero-one for classes, squared error for numbers
-    test : float
-        Fraction of the rows for the test.
-    most_train_rows : int, optional
-        Rows that a fit may see.
-    refit : bool
-        Test a model fitted on all rows but the test's; else the one of the training part, which needs a hold-out
-        (Lacoste et al. 2014: 40 % for training, 30 % for validation, 30 % for the test).
-    n_partitions : int
-        Splits of the data; repetition r of an experiment runs on partition r.
-    seed : int
-        Decides the test rows, the folds and the configurations.
-    """
+    """What a pool is made of."""
 
     problem: str
     space: str
     n_trials: int
+    """Configurations of each search."""
     methods: tuple[str, ...] = ("rs",)
+    """Searches whose trials are pooled; they run on the first partition."""
     cv: float | int = 5
+    """How a configuration is validated: a hold-out fraction or a number of folds."""
     loss: str | None = None
+    """By default zero-one for classes, squared error for numbers."""
     test: float = 1 / 3
+    """Fraction of the rows for the test."""
     most_train_rows: int | None = None
+    """Rows that a fit may see."""
     refit: bool = True
+    """Test a model fitted on all rows but the test's; else the one of the training part, which needs a hold-out
+    (Lacoste et al. 2014: 40 % for training, 30 % for validation, 30 % for the test)."""
     n_partitions: int = 1
+    """Splits of the data; repetition r of an experiment runs on partition r."""
     seed: int = 0
+    """Decides the test rows, the folds and the configurations."""
 
     def __post_init__(self) -> None:
         check_int("PoolPlan", "n_partitions", self.n_partitions)
@@ -117,19 +105,9 @@ def make_pool(
     jobs: int = 1,
     on_trial: Callable[[int], None] = lambda n: None,
 ) -> Tabulated:
-    """Make a pool and save it.
+    """Make a pool and save it as a new Parquet file.
 
-    Parameters
-    ----------
-    plan : PoolPlan
-    output : Path
-        A new Parquet file.
-    data : Path, optional
-        Folder of tables.
-    jobs : int
-        Evaluations at a time.
-    on_trial : callable
-        For a progress bar: how many evaluations are done.
+    `jobs` evaluations run at a time; `on_trial` hears how many are done.
     """
     if output.exists():
         raise ExperimentError(
@@ -143,7 +121,16 @@ def make_pool(
     _begin(folder, plan, tabulators)
     points = search(plan, tabulators[0], jobs, on_trial)
     evaluate(tabulators, points, jobs, on_trial)
-    pool = _pool_of(plan, tabulators, points, f"pool:{output}")
+    first = tabulators[0].arena
+    pool = Tabulated(
+        name=f"pool:{output}",
+        dataset=plan.problem,
+        space=first.space,
+        task=first.table.task,
+        loss=first.table.loss.name,
+        X=np.array(list(points.values())),
+        partitions=[tabulator.partition(points) for tabulator in tabulators],
+    )
     write_pool(pool, output)
     shutil.rmtree(folder)
     return pool
@@ -201,26 +188,6 @@ def _begin(folder: Path, plan: PoolPlan, tabulators: list[Tabulator]) -> None:
         )
 
 
-def _pool_of(plan: PoolPlan, tabulators: list[Tabulator], points: dict[Config, Array], name: str) -> Tabulated:
-    table = tabulators[0].arena.table
-    return Tabulated(
-        name=name,
-        dataset=plan.problem,
-        space=tabulators[0].arena.space,
-        task=table.task,
-        loss=table.loss.name,
-        X=np.array(list(points.values())),
-        partitions=[
-            Partition(
-                y_train=tabulator.arena.table.y,
-                y_test=tabulator.arena.tester.draw.y_test,
-                entries=[tabulator.read(config) for config in points],
-            )
-            for tabulator in tabulators
-        ],
-    )
-
-
 @dataclass(frozen=True, eq=False)
 class Tabulator:
     """An evaluator that also answers the test rows; what it finds is kept in a folder, one file per configuration."""
@@ -269,6 +236,11 @@ class Tabulator:
         """Return what came of a configuration."""
         return Entry.from_bytes(self.path_of(config).read_bytes())
 
+    def partition(self, configs: Iterable[Config]) -> Partition:
+        """Return what came of all configurations."""
+        y_test = self.arena.tester.draw.y_test
+        return Partition(self.arena.table.y, y_test, [self.read(config) for config in configs])
+
     def evaluate(self, trial: Trial) -> None:
         """Fit a configuration on the folds and for the test, and keep what came of it."""
         started = time.perf_counter()
@@ -283,47 +255,33 @@ class Tabulator:
     def _entry(self, trial: Trial, seeds: Seeds, started: float) -> Entry:
         table, tester = self.arena.table, self.arena.tester
         truth = table.y if table.codes is None else table.codes
-        folds: list[_Fold] = []
+        loss = table.loss
+        assert not isinstance(loss, Scorer)
+        measured = Measured()
+        ps: list[Array] = []
         test: Answers | None = None
         for number, (train, rows) in enumerate(table.splits(trial.number, 0, seeds)):
             model = table.fit(trial.config, train, seeds, (trial.number, 0, number))
-            folds.append(_Fold(number, rows, truth[rows], self._answers(model, take(table.X, rows))))
+            answers = self._answers(model, take(table.X, rows))
+            p = answers.probabilities
+            losses = loss.rows(truth[rows], p if p is not None and loss.needs_probabilities else answers.values)
+            measured.losses.append(float(np.average(losses)))
+            measured.kept.append(KeptSplit(rows=rows, values=answers.values, losses=losses, seconds=math.nan))
+            if p is not None:
+                ps.append(p)
             if not tester.refit:
                 test = self._answers(model, tester.draw.X_test)
         seconds = time.perf_counter() - started
         if test is None:
             test = self._answers(tester.fitted(Member(trial.config, 1.0, trial.number), seeds), tester.draw.X_test)
-        assert not isinstance(table.loss, Scorer)
-        row_losses = [fold.losses(table.loss) for fold in folds]
-        ps = [fold.answers.probabilities for fold in folds if fold.answers.probabilities is not None]
         return Entry(
             status="ok",
-            losses=tuple(float(np.average(losses)) for losses in row_losses),
+            losses=tuple(measured.losses),
             seconds=seconds,
-            predictions=Predictions(
-                rows=np.concatenate([fold.rows for fold in folds]),
-                folds=np.concatenate([np.full(len(fold.rows), fold.number) for fold in folds]),
-                values=np.concatenate([fold.answers.values for fold in folds]),
-                losses=np.concatenate(row_losses),
-            ),
+            predictions=replace(measured.predictions(), seconds=None),
             probabilities=np.concatenate(ps).astype(np.float32) if ps else None,
             test=test,
         )
 
     def _answers(self, model: Estimator, X: Table) -> Answers:
         return answers_of(self.arena.table, model, X, needs_probabilities=True)
-
-
-@dataclass(frozen=True, eq=False)
-class _Fold:
-    """What the model of one fold said about the rows that it was not trained on."""
-
-    number: int
-    rows: Indices
-    truth: AnyArray
-    answers: Answers
-
-    def losses(self, loss: RowLoss) -> Array:
-        """Return the loss of each row."""
-        p = self.answers.probabilities
-        return loss.rows(self.truth, p if loss.needs_probabilities and p is not None else self.answers.values)

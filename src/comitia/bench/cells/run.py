@@ -1,7 +1,7 @@
-"""Run the cells of an experiment, each in a process of its own.
+"""Run the cells of an experiment, each in a process of its own: methods, other tools, whole systems.
 
-Only this program's main process writes rows, a cell at a time, so a kill at any moment loses nothing that was finished;
-running again fills the gaps.
+Only the main process writes rows, one cell at a time, so a kill at any moment loses nothing that was finished; running
+again fills the gaps.
 """
 
 from __future__ import annotations
@@ -13,26 +13,60 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from comitia.bench.cells.contestants import find_contestant, missing_of
 from comitia.bench.cells.known_results import KNOWN, KnownResults
+from comitia.bench.cells.search_cells import run_search
+from comitia.bench.cells.study_cells import run_sampler, run_study
+from comitia.bench.cells.system_cells import SYSTEMS, ask_peer, run_system_cell
+from comitia.bench.peers.registry import PEERS
 from comitia.bench.plan.plan import OWN_SPACE, Cell, Experiment, Job
 from comitia.bench.problems.finding import check_problem, task_of_problem
 from comitia.bench.rows.row import Row
 from comitia.bench.rows.rows import RowsFile
-from comitia.errors import ComitiaError, ExecutionError
+from comitia.errors import ComitiaError, ExecutionError, UnknownName
 from comitia.execution import Workers
 from comitia.learners import SPACES
+from comitia.methods import METHODS, get_method
 
 log = logging.getLogger("comitia")
+RunCell = Callable[[Job, KnownResults | None], list[Row]]
+"""Runs a cell and returns its rows; trials that are known need not be trained again."""
+
+
+def find_contestant(name: str) -> tuple[RunCell, bool]:
+    """Look up by name how a cell is run, and whether that can be done here: another tool must be installed."""
+    if name.lower() in METHODS:
+        return partial(run_study, get_method(name)), True
+    if name in SYSTEMS:
+        return partial(run_system_cell, name, SYSTEMS[name].ask), True
+    if name not in PEERS:
+        raise UnknownName("method", name, [*METHODS, *PEERS, *SYSTEMS])
+    peer = PEERS[name]
+    match peer.kind:
+        case "sampler":
+            return partial(run_sampler, peer), peer.is_ready
+        case "search":
+            return partial(run_search, peer), peer.is_ready
+        case "system":
+            return partial(run_system_cell, name, partial(ask_peer, peer)), peer.is_ready
+
+
+def missing_of(methods: Iterable[str], spaces: Iterable[str]) -> list[str]:
+    """Return the methods that cannot be run here because a tool is not installed; refuse unknown names."""
+    for name in spaces:
+        if name != OWN_SPACE and name not in SPACES:
+            raise UnknownName("space", name, SPACES)
+    return [name for name in methods if not find_contestant(name)[1]]
 
 
 def run_cell(job: Job, known: KnownResults | None = None) -> list[Row]:
     """Run one cell; a failure of the whole cell is one row with its error. Known trials are not trained again."""
     logging.getLogger("comitia").setLevel(logging.ERROR)  # failed trials are in the rows
     try:
-        return find_contestant(job.cell.method).run(job, known)
+        run, _ = find_contestant(job.cell.method)
+        return run(job, known)
     except ComitiaError as error:
         return [Row.failed(str(error))]
     except Exception as error:  # whatever a learner, a tool or a table may raise
@@ -74,17 +108,14 @@ def run_experiment(
     on_start: Callable[[int, int], None] = lambda n_cells, n_done: None,
     on_cell: Callable[[Cell, list[Row]], None] = lambda cell, rows: None,
 ) -> Summary:
-    """Run what is missing of an experiment; Ctrl-C ends it with everything finished kept.
+    """Run what is missing of an experiment, `jobs` cells at a time; Ctrl-C ends it with everything finished kept.
 
     Parameters
     ----------
-    experiment : Experiment
     output : Path
         The Parquet file with the rows.
     data : Path, optional
         Folder of tables.
-    jobs : int
-        Cells at a time.
     retry : bool
         Run cells that failed again.
     on_start, on_cell : callables
@@ -124,16 +155,14 @@ def _is_for_its_task(cell: Cell, data: Path | None) -> bool:
 @contextmanager
 def _scratch() -> Iterator[None]:
     """Let workers, which may be killed, leave their temporary files where we remove them."""
-    before = os.environ.get("TMPDIR")
+    before = {name: value for name, value in os.environ.items() if name == "TMPDIR"}
     with tempfile.TemporaryDirectory(prefix="comitia-bench-", ignore_cleanup_errors=True) as folder:
         os.environ["TMPDIR"] = folder
         try:
             yield
         finally:
-            if before is None:
-                del os.environ["TMPDIR"]
-            else:
-                os.environ["TMPDIR"] = before
+            del os.environ["TMPDIR"]
+            os.environ.update(before)
 
 
 def _results(pool: Workers, jobs: Iterable[Job], n_jobs: int) -> Iterable[tuple[Cell, list[Row]]]:

@@ -23,19 +23,10 @@ def score_members(
     classes: AnyArray | None,
     averages: bool,
 ) -> Score:
-    """Score what would be handed over.
+    """Score what would be handed over: members with weights, and the answers of each to the test rows.
 
-    Parameters
-    ----------
-    members : sequence of Member
-    answers : sequence of Answers
-        Of each member for the test rows.
-    y_test : array of shape (n,)
-    loss : RowLoss
-    classes : array, optional
-        Those that the codes stand for; None for numbers.
-    averages : bool
-        Predict the most probable class instead of the one with the most votes; of equals the first.
+    `classes` are those that codes stand for, None for numbers. With `averages` the most probable class is predicted
+    instead of the one with the most votes; of equals the first.
     """
     found = combined(
         answers,

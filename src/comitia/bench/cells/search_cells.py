@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from comitia.bench.cells.arenas import TableArena, learner_of
 from comitia.bench.cells.known_results import KnownResults
@@ -20,44 +20,33 @@ from comitia.seams import Member
 from comitia.seeds import Seeds
 
 
-@dataclass(frozen=True)
-class SearchContestant:
-    """A search of scikit-learn's; its rounds are counted in whole trials."""
-
-    peer: Peer
-
-    @property
-    def is_ready(self) -> bool:
-        return self.peer.is_ready
-
-    def run(self, job: Job, known: KnownResults | None) -> list[Row]:
-        problem = find_table(job.cell.problem, job.data, f"The search {self.peer.name!r}")
-        n_trials = job.experiment.budget.n_trials
-        if n_trials is None:
-            raise ExperimentError(
-                f"The search {self.peer.name!r} must have a number of trials. Got none. Add it to [budget]."
-            )
-        arena = TableArena(job.experiment, job.cell, problem, get_method("rs"))
-        seeds, e = Seeds(job.cell.seed), arena.table
-        ready = replace(get_space(job.cell.space, n_features=e.X.shape[1]), build=e.build)
-        cv = e.splits(0, 0, seeds)
-        started = time.perf_counter()
-        found = search_with_sklearn(
-            ready, e.X, e.y, cv=cv, n_trials=n_trials, seed=job.cell.seed, loss=e.loss, **self.peer.options
-        )
-        seconds = time.perf_counter() - started
-        return [
-            Row(
-                iteration=math.ceil(round_.spent),
-                n_evaluations=round(round_.spent * e.n_folds),
-                loss=arena.loss,
-                validation_loss=round_.loss,
-                train_seconds=seconds * round_.spent / found.rounds[-1].spent,
-                optimizer_seconds=0.0,
-                learner=learner_of(arena.space, round_.config),
-                n_members=1,
-                n_rows=arena.n_rows,
-                dataset=arena.dataset,
-            ).tested(arena.test([Member(round_.config, 1.0, None)], seeds))
-            for round_ in found.rounds
-        ]
+def run_search(peer: Peer, job: Job, known: KnownResults | None) -> list[Row]:
+    """Run a search of scikit-learn's; its rounds are counted in whole trials."""
+    problem = find_table(job.cell.problem, job.data, f"The search {peer.name!r}")
+    n_trials = job.experiment.budget.n_trials
+    if n_trials is None:
+        raise ExperimentError(f"The search {peer.name!r} must have a number of trials. Got none. Add it to [budget].")
+    arena = TableArena(job.experiment, job.cell, problem, get_method("rs"))
+    seeds, e = Seeds(job.cell.seed), arena.table
+    ready = replace(get_space(job.cell.space, n_features=e.X.shape[1]), build=e.build)
+    cv = e.splits(0, 0, seeds)
+    started = time.perf_counter()
+    rounds = search_with_sklearn(
+        ready, e.X, e.y, cv=cv, n_trials=n_trials, seed=job.cell.seed, loss=e.loss, **peer.options
+    )
+    seconds = time.perf_counter() - started
+    return [
+        Row(
+            iteration=math.ceil(round_.spent),
+            n_evaluations=round(round_.spent * e.n_folds),
+            loss=arena.loss,
+            validation_loss=round_.loss,
+            train_seconds=seconds * round_.spent / rounds[-1].spent,
+            optimizer_seconds=0.0,
+            learner=learner_of(arena.space, round_.config),
+            n_members=1,
+            n_rows=arena.n_rows,
+            dataset=arena.dataset,
+        ).tested(arena.test([Member(round_.config, 1.0, None)], seeds))
+        for round_ in rounds
+    ]

@@ -26,33 +26,8 @@ from comitia.methods import Method
 from comitia.study.study import Study
 
 
-@dataclass(frozen=True)
-class MethodContestant:
-    """A method of the registry."""
-
-    method: Method
-    is_ready: bool = True
-
-    def run(self, job: Job, known: KnownResults | None) -> list[Row]:
-        return run_study(job, self.method, known)
-
-
-@dataclass(frozen=True)
-class SamplerContestant:
-    """Another tool that proposes configurations to our loop."""
-
-    peer: Peer
-
-    @property
-    def is_ready(self) -> bool:
-        return self.peer.is_ready
-
-    def run(self, job: Job, known: KnownResults | None) -> list[Row]:
-        return run_study(job, method_of(self.peer, n_trials=job.experiment.budget.n_trials), known)
-
-
 def make_arena(job: Job, method: Method, known: KnownResults | None = None) -> Arena:
-    """Make the arena of a cell."""
+    """Make what the study of a cell needs."""
     problem = find_problem(job.cell.problem, job.data)
     if isinstance(problem, FunctionProblem):
         return FunctionArena(problem)
@@ -61,7 +36,12 @@ def make_arena(job: Job, method: Method, known: KnownResults | None = None) -> A
     return TableArena(job.experiment, job.cell, problem, method, known)
 
 
-def run_study(job: Job, method: Method, known: KnownResults | None) -> list[Row]:
+def run_sampler(peer: Peer, job: Job, known: KnownResults | None) -> list[Row]:
+    """Run the study of a cell with another tool that proposes its configurations."""
+    return run_study(method_of(peer, n_trials=job.experiment.budget.n_trials), job, known)
+
+
+def run_study(method: Method, job: Job, known: KnownResults | None) -> list[Row]:
     """Run the study of a cell, and note after every trial where it stands."""
     budget = job.experiment.budget
     # a search with a time limit must train all of its trials itself

@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -37,50 +36,46 @@ class Request:
     loss: str
     time_limit: float | None
     seed: int
-    jobs: int = 1
+    jobs: int
 
 
-@dataclass(frozen=True)
-class SystemContestant:
-    """A whole system: it is asked once, and its answer is scored."""
+Ask = Callable[[Request], SystemAnswer]
 
-    name: str
-    summary: str
-    ask: Callable[[Request], SystemAnswer]
-    is_ready: bool = True
 
-    def run(self, job: Job, known: KnownResults | None) -> list[Row]:
-        request = self.request(job)
-        answer = self.ask(request)
-        row = Row(
-            iteration=1,
-            loss=request.loss,
-            train_seconds=answer.seconds,
-            optimizer_seconds=0.0,
-            learner=answer.learner,
-            n_members=answer.n_members,
-            n_rows=len(request.draw.y_train),
-            dataset=job.cell.problem,
-        )
-        return [row.tested(score_answer(request, answer))]
+def run_system_cell(name: str, ask: Ask, job: Job, known: KnownResults | None) -> list[Row]:
+    """Run the cell of a system: it is asked once, and its answer is scored."""
+    request = request_of(name, job)
+    answer = ask(request)
+    row = Row(
+        iteration=1,
+        loss=request.loss,
+        train_seconds=answer.seconds,
+        optimizer_seconds=0.0,
+        learner=answer.learner,
+        n_members=answer.n_members,
+        n_rows=len(request.draw.y_train),
+        dataset=job.cell.problem,
+    )
+    return [row.tested(score_answer(request, answer))]
 
-    def request(self, job: Job) -> Request:
-        """Turn a cell into a request."""
-        experiment, cell = job.experiment, job.cell
-        problem = find_table(cell.problem, job.data, f"The system {self.name!r}")
-        draw = problem.draw(experiment.split, cell.repetition)
-        rows = capped_rows(len(draw.y_train), experiment.split.most_train_rows, Seeds(cell.repetition))
-        if len(rows) < len(draw.y_train):  # no more than the other methods' fits may see
-            raw = draw.raw_train.iloc[rows].reset_index(drop=True)
-            draw = replace(draw, X_train=draw.X_train[rows], y_train=draw.y_train[rows], raw_train=raw)
-        return Request(
-            draw=draw,
-            task=problem.task,
-            loss=experiment.loss or DEFAULT_LOSSES[problem.task],
-            time_limit=experiment.budget.time_limit,
-            seed=Seeds(cell.repetition).integer(f"system/{cell.problem}"),
-            jobs=experiment.jobs,
-        )
+
+def request_of(name: str, job: Job) -> Request:
+    """Turn a system's cell into a request."""
+    experiment, cell = job.experiment, job.cell
+    problem = find_table(cell.problem, job.data, f"The system {name!r}")
+    draw = problem.draw(experiment.split, cell.repetition)
+    rows = capped_rows(len(draw.y_train), experiment.split.most_train_rows, Seeds(cell.repetition))
+    if len(rows) < len(draw.y_train):  # no more than the other methods' fits may see
+        raw = draw.raw_train.iloc[rows].reset_index(drop=True)
+        draw = replace(draw, X_train=draw.X_train[rows], y_train=draw.y_train[rows], raw_train=raw)
+    return Request(
+        draw=draw,
+        task=problem.task,
+        loss=experiment.loss or DEFAULT_LOSSES[problem.task],
+        time_limit=experiment.budget.time_limit,
+        seed=Seeds(cell.repetition).integer(f"system/{cell.problem}"),
+        jobs=experiment.jobs,
+    )
 
 
 def score_answer(request: Request, answer: SystemAnswer) -> Score:
@@ -95,11 +90,6 @@ def score_answer(request: Request, answer: SystemAnswer) -> Score:
     if loss.needs_probabilities and answer.probabilities is None:
         raise ExperimentError("The log loss needs probabilities. The system gave none. Use zero-one.")
     return score_classes(answer.predictions, answer.probabilities, y, loss=loss, classes=answer.classes)
-
-
-def peer_system(peer: Peer) -> SystemContestant:
-    """Return another tool's system as a contestant."""
-    return SystemContestant(peer.name, peer.summary, partial(ask_peer, peer), peer.is_ready)
 
 
 def ask_peer(peer: Peer, request: Request) -> SystemAnswer:
@@ -152,14 +142,19 @@ def ask_default_forest(request: Request) -> SystemAnswer:
     )
 
 
+@dataclass(frozen=True)
+class System:
+    """A whole system that needs no other environment."""
+
+    name: str
+    summary: str
+    ask: Ask
+
+
 SYSTEMS = {
     system.name: system
     for system in [
-        SystemContestant(
-            "comitia", "AutoClassifier or AutoRegressor as they come, within the time limit.", ask_comitia
-        ),
-        SystemContestant(
-            "default-forest", "scikit-learn's random forest with its defaults, no search.", ask_default_forest
-        ),
+        System("comitia", "AutoClassifier or AutoRegressor as they come, within the time limit.", ask_comitia),
+        System("default-forest", "scikit-learn's random forest with its defaults, no search.", ask_default_forest),
     ]
 }

@@ -26,17 +26,7 @@ SECONDS_TO_END = 5.0
 
 
 class PeerProcess:
-    """A script run by an interpreter of another environment.
-
-    Parameters
-    ----------
-    name : str
-        What it is called in errors.
-    python, script : str, Path
-        Interpreter and file.
-    timeout_seconds : float
-        How long one answer may take.
-    """
+    """A script run by an interpreter of another environment; one answer may take `timeout_seconds`."""
 
     def __init__(self, name: str, python: str, script: Path, *, timeout_seconds: float) -> None:
         self.name = name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -45,118 +46,85 @@ class Peer:
         return SCRIPTS / self.script
 
 
+_OPTUNA = partial(Peer, tool="Optuna", kind="sampler", environment="optuna", script="optuna_peer.py")
+_SMAC = partial(
+    Peer, tool="SMAC3", kind="sampler", environment="smac", script="smac_peer.py", waits_for_own_points=True
+)
+_SKLEARN = partial(Peer, tool="scikit-learn", kind="search", environment=None, script=None)
+_AUTOGLUON = partial(Peer, tool="AutoGluon", kind="system", environment="autogluon", script="autogluon_peer.py")
 PEERS: dict[str, Peer] = {
     peer.name: peer
     for peer in [
-        Peer(
+        _OPTUNA(
             "optuna-tpe",
-            "Optuna",
-            "sampler",
-            "optuna",
-            "optuna_peer.py",
-            "Parzen estimators over groups of hyperparameters that are active together.",
-            {"sampler": "tpe", "multivariate": True, "group": True},
+            summary="Parzen estimators over groups of hyperparameters that are active together.",
+            options={"sampler": "tpe", "multivariate": True, "group": True},
         ),
-        Peer(
+        _OPTUNA(
             "optuna-tpe-plain",
-            "Optuna",
-            "sampler",
-            "optuna",
-            "optuna_peer.py",
-            "Parzen estimators, one hyperparameter at a time: Optuna's default before version 5.",
-            {"sampler": "tpe"},
+            summary="Parzen estimators, one hyperparameter at a time: Optuna's default before version 5.",
+            options={"sampler": "tpe"},
         ),
-        Peer(
+        _OPTUNA(
             "optuna-gp",
-            "Optuna",
-            "sampler",
-            "optuna",
-            "optuna_peer.py",
-            "A Gaussian process over all hyperparameters, active or not.",
-            {"sampler": "gp", "flat": True},
+            summary="A Gaussian process over all hyperparameters, active or not.",
+            options={"sampler": "gp", "flat": True},
         ),
-        Peer(
+        _OPTUNA(
             "optuna-cma",
-            "Optuna",
-            "sampler",
-            "optuna",
-            "optuna_peer.py",
-            "CMA-ES over all numbers, choices at random.",
-            {"sampler": "cma", "flat": True},
+            summary="CMA-ES over all numbers, choices at random.",
+            options={"sampler": "cma", "flat": True},
         ),
-        Peer(
+        _SMAC(
             "smac",
-            "SMAC3",
-            "sampler",
-            "smac",
-            "smac_peer.py",
-            "A random forest and expected improvement: SMAC's facade for hyperparameters.",
-            {"facade": "forest"},
-            waits_for_own_points=True,
+            summary="A random forest and expected improvement: SMAC's facade for hyperparameters.",
+            options={"facade": "forest"},
         ),
-        Peer(
+        _SMAC(
             "smac-gp",
-            "SMAC3",
-            "sampler",
-            "smac",
-            "smac_peer.py",
-            "A Gaussian process and expected improvement: SMAC's facade for black boxes.",
-            {"facade": "gp", "flat": True},
-            waits_for_own_points=True,
+            summary="A Gaussian process and expected improvement: SMAC's facade for black boxes.",
+            options={"facade": "gp", "flat": True},
         ),
         Peer(
             "random-peer",
-            "standard library",
-            "sampler",
-            None,
-            "random_peer.py",
-            "Uniform draws: an example of how to write a peer.",
+            tool="standard library",
+            kind="sampler",
+            environment=None,
+            script="random_peer.py",
+            summary="Uniform draws: an example of how to write a peer.",
         ),
-        Peer(
-            "sklearn-random",
-            "scikit-learn",
-            "search",
-            None,
-            None,
-            "RandomizedSearchCV.",
-            {"halving": False},
-        ),
-        Peer(
+        _SKLEARN("sklearn-random", summary="RandomizedSearchCV.", options={"halving": False}),
+        _SKLEARN(
             "sklearn-halving",
-            "scikit-learn",
-            "search",
-            None,
-            None,
-            "HalvingRandomSearchCV: three rounds over rows, the best third goes to the next.",
-            {"halving": True},
-        ),
-        Peer("flaml", "FLAML", "system", "flaml", "flaml_peer.py", "Cost-frugal search, mostly over boosted trees."),
-        Peer(
-            "autogluon",
-            "AutoGluon",
-            "system",
-            "autogluon",
-            "autogluon_peer.py",
-            "A portfolio of learners, bagged and stacked: what its authors say to compare with.",
-            {"presets": "best_quality"},
+            summary="HalvingRandomSearchCV: three rounds over rows, the best third goes to the next.",
+            options={"halving": True},
         ),
         Peer(
+            "flaml",
+            tool="FLAML",
+            kind="system",
+            environment="flaml",
+            script="flaml_peer.py",
+            summary="Cost-frugal search, mostly over boosted trees.",
+        ),
+        _AUTOGLUON(
+            "autogluon",
+            summary="A portfolio of learners, bagged and stacked: what its authors say to compare with.",
+            options={"presets": "best_quality"},
+        ),
+        _AUTOGLUON(
             "autogluon-medium",
-            "AutoGluon",
-            "system",
-            "autogluon",
-            "autogluon_peer.py",
-            "A fixed list of learners and a weighted ensemble: its default.",
-            {"presets": "medium_quality"},
+            summary="A fixed list of learners and a weighted ensemble: its default.",
+            options={"presets": "medium_quality"},
         ),
         Peer(
             "mljar",
-            "mljar-supervised",
-            "system",
-            "mljar",
-            "mljar_peer.py",
-            "Random search, hill climbing and an ensemble, in its mode for competitions.",
-            {"mode": "Compete"},
+            tool="mljar-supervised",
+            kind="system",
+            environment="mljar",
+            script="mljar_peer.py",
+            summary="Random search, hill climbing and an ensemble, in its mode for competitions.",
+            options={"mode": "Compete"},
         ),
     ]
 }

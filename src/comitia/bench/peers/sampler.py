@@ -32,9 +32,7 @@ class PeerOptimizer:
 
     Parameters
     ----------
-    space : Space
-    peer : Peer
-        A sampler of the registry, or your own.
+    space, peer : Space, Peer
     timeout_seconds : float
         How long one answer may take before the tool is killed.
 
@@ -71,8 +69,8 @@ class PeerOptimizer:
     def ask(self, history: History, values: Values, n: int, seeds: Seeds) -> Sequence[Ask]:
         """Tell the tool what is new and let it propose; how failed trials count is in `scripts/protocol.py`."""
         process = self._started(history, seeds)
-        new = [int(number) for number in history.finished if int(number) not in self._told]
         value_of = dict(zip(history.finished.tolist(), values.now.tolist(), strict=True))
+        new = [number for number in value_of if number not in self._told]
         pending = [trial.number for trial in history.pending]
         answer = process.exchange(
             {
@@ -110,18 +108,17 @@ class PeerOptimizer:
         return self._process
 
     def _checked(self, answer: Json, n: int) -> Array:
-        configs = answer.get("configs")
+        configs, name = answer.get("configs"), self._peer.name
         if not isinstance(configs, list) or len(configs) > n or not all(isinstance(c, dict) for c in configs):
             self.close()
             raise PeerError(
-                f"Peer {self._peer.name!r} must answer with at most {n} configurations. "
-                f"Got {str(answer)[:200]} instead."
+                f"Peer {name!r} must answer with at most {n} configurations. Got {str(answer)[:200]} instead."
             )
         try:
             X = from_wire(self._space, configs, flat=self._flat)
         except (SpaceError, UnknownName) as error:
             self.close()
-            raise PeerError(f"Peer {self._peer.name!r} must propose configurations of the space. {error}") from error
+            raise PeerError(f"Peer {name!r} must propose configurations of the space. {error}") from error
         self.seconds.append(float(answer.get("seconds", 0.0)))
         return X
 

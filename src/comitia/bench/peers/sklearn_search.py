@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401 - scikit-learn asks for it
+from sklearn.model_selection import BaseCrossValidator, HalvingRandomSearchCV, RandomizedSearchCV
 from sklearn.utils.metaestimators import available_if
 
 from comitia.arrays import AnyArray, Array, Estimator, Json, Table, has_margins, has_probabilities
@@ -24,9 +25,6 @@ from comitia.learners import LearnerSpace
 from comitia.seams import Split
 from comitia.seeds import Seeds
 from comitia.space import Config
-
-if TYPE_CHECKING:
-    from sklearn.model_selection import BaseCrossValidator, HalvingRandomSearchCV, RandomizedSearchCV
 
 FACTOR = 3
 N_ROUNDS = 3
@@ -44,17 +42,6 @@ class Round:
     config: Config
 
 
-@dataclass(frozen=True)
-class SearchResult:
-    """What a search of scikit-learn found."""
-
-    config: Config
-    loss: float
-    """Its validation loss on all rows: optimistic, as the best of many."""
-    rounds: list[Round]
-    """After each round of halving, or each candidate of random search."""
-
-
 def search_with_sklearn(
     ready: LearnerSpace,
     X: Table,
@@ -65,14 +52,14 @@ def search_with_sklearn(
     seed: int,
     halving: bool = False,
     loss: str | Loss | None = None,
-) -> SearchResult:
-    """Search a ready-made space with scikit-learn.
+) -> list[Round]:
+    """Search a ready-made space with scikit-learn; return a round per candidate, or per round of halving.
+
+    What was found is in the last round; its loss, as the best of many, is optimistic.
 
     Parameters
     ----------
-    ready : LearnerSpace
-    X : array of shape (n_rows, n_columns)
-    y : array of shape (n_rows,)
+    ready, X, y : LearnerSpace, table of shape (n_rows, n_columns), array of shape (n_rows,)
     cv : int, float, splitter or list of splits
         As for `TableEvaluator`, and with the same splits as a study of this seed.
     n_trials : int
@@ -96,44 +83,32 @@ def search_with_sklearn(
     splits = Fixed(make_splitter(cv, stratify=is_class)).splits(y, None, 0, 0, seeds)
     n_candidates = FACTOR * n_trials if halving else n_trials
     candidates = ready.space.decode(ready.space.sample(n_candidates, seeds("sklearn")))
-    learner = (ConfigClassifier if is_class else ConfigRegressor)(
-        None, build=ready.build, random_state=seeds.integer("learner")
-    )
     options: Json = {
+        "estimator": (ConfigClassifier if is_class else ConfigRegressor)(
+            None, build=ready.build, random_state=seeds.integer("learner")
+        ),
         "param_distributions": {"config": [Candidate(config) for config in candidates]},
         "scoring": Score(make_scoring(loss, ready.task).loss, np.unique(y) if is_class else None),
         "cv": [(train, test) for train, test in splits],
         "refit": False,
         "random_state": seeds.integer("sklearn"),
     }
-    search = _halving(learner, options, n_candidates, len(y)) if halving else _random(learner, options, n_candidates)
+    if halving:
+        options |= {"factor": FACTOR, "min_resources": len(y) // FACTOR ** (N_ROUNDS - 1), "max_resources": len(y)}
+        search = HalvingRandomSearchCV(n_candidates=n_candidates, **options)
+    else:
+        search = RandomizedSearchCV(n_iter=n_candidates, **options)
     with quiet():
         try:
             search.fit(X, y)
-        except ValueError as error:  # scikit-learn's word when every fit of a call failed
+        except ValueError as error:  # what scikit-learn raises when every fit failed
             if not str(error).lstrip().startswith("All the"):
                 raise
             raise NothingFound(f"A search must have one candidate that can be fitted. None could: {error}") from error
-    return _result(search.cv_results_, len(y) if halving else None)
+    return _rounds(search.cv_results_, len(y) if halving else None)
 
 
-def _random(learner: Estimator, options: Json, n_candidates: int) -> RandomizedSearchCV:
-    from sklearn.model_selection import RandomizedSearchCV
-
-    return RandomizedSearchCV(learner, n_iter=n_candidates, **options)
-
-
-def _halving(learner: Estimator, options: Json, n_candidates: int, n_rows: int) -> HalvingRandomSearchCV:
-    from sklearn.experimental import enable_halving_search_cv  # noqa: F401 - scikit-learn asks for it
-    from sklearn.model_selection import HalvingRandomSearchCV
-
-    fewest = n_rows // FACTOR ** (N_ROUNDS - 1)
-    return HalvingRandomSearchCV(
-        learner, n_candidates=n_candidates, factor=FACTOR, min_resources=fewest, max_resources=n_rows, **options
-    )
-
-
-def _result(results: Mapping[str, AnyArray], n_rows: int | None) -> SearchResult:
+def _rounds(results: Mapping[str, AnyArray], n_rows: int | None) -> list[Round]:
     """Read scikit-learn's table; `n_rows` is given for halving."""
     losses = -np.asarray(results["mean_test_score"], dtype=np.float64)
     configs = [parameters["config"].config for parameters in results["params"]]
@@ -150,7 +125,7 @@ def _result(results: Mapping[str, AnyArray], n_rows: int | None) -> SearchResult
         rounds.append(Round(spent, float(losses[best]), configs[best]))
     if not rounds:
         raise NothingFound(f"A search must have one candidate that can be fitted. None of {len(losses)} could.")
-    return SearchResult(rounds[-1].config, rounds[-1].loss, rounds)
+    return rounds
 
 
 @dataclass(frozen=True)
@@ -190,13 +165,11 @@ class ConfigLearner(BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: Table, y: AnyArray) -> ConfigLearner:
-        """Build and fit."""
         assert self.config is not None
         self.model_ = self.build(self.config.config, self.random_state).fit(X, y)
         return self
 
     def predict(self, X: Table) -> AnyArray:
-        """Predict."""
         return np.asarray(self.model_.predict(X))
 
 
@@ -210,12 +183,10 @@ class ConfigClassifier(ClassifierMixin, ConfigLearner):  # type: ignore[misc]
 
     @available_if(lambda self: has_probabilities(self.model_))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Table) -> Array:
-        """Predict probabilities."""
         return np.asarray(self.model_.predict_proba(X))
 
     @available_if(lambda self: has_margins(self.model_))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Table) -> Array:
-        """Return the decision function."""
         return np.asarray(self.model_.decision_function(X))
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import tempfile
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from tempfile import TemporaryDirectory
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
 from scipy import sparse
 
 from comitia.arrays import AnyArray, Array, Json, Table
@@ -21,9 +21,6 @@ from comitia.bench.peers.registry import Peer, get_peer
 from comitia.errors import ChoiceError, PeerError, TableError, UnknownName
 from comitia.evaluation.scoring import Task
 from comitia.execution.starters import kill_group
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 METRICS = {
     "accuracy": "accuracy",
@@ -85,7 +82,6 @@ def run_system(
     Parameters
     ----------
     peer : str or Peer
-        A system of the registry.
     X_train, X_test : array or DataFrame of shape (n_rows, n_columns)
         Strings and missing values are left to the system.
     y_train : array of shape (n_rows,)
@@ -93,10 +89,9 @@ def run_system(
     metric : str
         What the system shall optimise: a key of `METRICS`.
     time_limit : float
-        Seconds that the system is told. It is killed some time after.
-    seed : int
-    n_jobs : int
-        Processors that it may use.
+        Seconds that the system is told; it is killed some time later.
+    seed, n_jobs : int
+        `n_jobs` is how many processors it may use.
     folder : Path, optional
         Where request, answer and log are kept; a temporary folder if not given.
 
@@ -115,7 +110,12 @@ def run_system(
     if metric not in METRICS:
         raise UnknownName("metric of a system", metric, METRICS)
     python = python_of(peer.environment)
-    classes, y = _coded(y_train) if task == "classification" else (None, np.asarray(y_train, dtype=np.float64))
+    y: AnyArray = np.asarray(y_train, dtype=None if task == "classification" else np.float64)
+    classes = None
+    if task == "classification":  # every tool takes whole numbers from 0 for classes
+        classes, y = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise TableError(f"There must be at least two classes to learn. Got {len(classes)}.")
     request = {
         "task": task,
         "n_classes": 0 if classes is None else len(classes),
@@ -125,15 +125,17 @@ def run_system(
         "n_jobs": n_jobs,
         "options": dict(peer.options),
     }
-    temporary = tempfile.TemporaryDirectory(prefix="comitia-system-", ignore_cleanup_errors=True)
-    with temporary as somewhere:
-        place = Path(somewhere) if folder is None else folder
-        place.mkdir(parents=True, exist_ok=True)
-        (place / "answer.json").unlink(missing_ok=True)
-        _write(place, X_train, y, X_test)
-        (place / "request.json").write_text(json.dumps(request, indent=1))
-        _run(peer, python, place.absolute(), n_jobs, time_limit * GRACE_FACTOR + GRACE_SECONDS)
-        return _read(peer, place, classes, X_test.shape[0])
+    temporary = TemporaryDirectory(prefix="comitia-system-", ignore_cleanup_errors=True) if folder is None else None
+    with temporary or nullcontext(str(folder)) as place:
+        folder = Path(place).absolute()
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "answer.json").unlink(missing_ok=True)
+        _frame(X_train).to_parquet(folder / "X_train.parquet", index=False)
+        _frame(X_test).to_parquet(folder / "X_test.parquet", index=False)
+        pd.DataFrame({"y": y}).to_parquet(folder / "y_train.parquet", index=False)
+        (folder / "request.json").write_text(json.dumps(request, indent=1))
+        _run(peer, python, folder, n_jobs, time_limit * GRACE_FACTOR + GRACE_SECONDS)
+        return _read(peer, folder, classes, X_test.shape[0])
 
 
 def _run(peer: Peer, python: str, folder: Path, n_jobs: int, timeout_seconds: float) -> None:
@@ -167,8 +169,6 @@ def _run(peer: Peer, python: str, folder: Path, n_jobs: int, timeout_seconds: fl
 
 
 def _read(peer: Peer, folder: Path, classes: AnyArray | None, n_test: int) -> SystemAnswer:
-    import pandas as pd
-
     answer = json.loads((folder / "answer.json").read_text())
     table = pd.read_parquet(folder / "predictions.parquet")
     if len(table) != n_test:
@@ -184,26 +184,8 @@ def _read(peer: Peer, folder: Path, classes: AnyArray | None, n_test: int) -> Sy
     )
 
 
-def _coded(y: AnyArray) -> tuple[AnyArray, NDArray[np.int64]]:
-    """Return the classes and their numbers: every tool takes whole numbers from 0 for classes."""
-    classes, codes = np.unique(np.asarray(y), return_inverse=True)
-    if len(classes) < 2:
-        raise TableError(f"There must be at least two classes to learn. Got {len(classes)}.")
-    return classes, codes.astype(np.int64)
-
-
-def _write(folder: Path, X_train: Table, y: AnyArray, X_test: Table) -> None:
-    import pandas as pd
-
-    _frame(X_train).to_parquet(folder / "X_train.parquet", index=False)
-    _frame(X_test).to_parquet(folder / "X_test.parquet", index=False)
-    pd.DataFrame({"y": y}).to_parquet(folder / "y_train.parquet", index=False)
-
-
 def _frame(X: Table) -> pd.DataFrame:
     """Return a table that every version of pandas reads alike: numbers, dates and plain strings."""
-    import pandas as pd
-
     if not isinstance(X, pd.DataFrame):
         X = np.asarray(sparse.csr_matrix(X).toarray() if sparse.issparse(X) else X)
         return pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
@@ -211,8 +193,6 @@ def _frame(X: Table) -> pd.DataFrame:
 
 
 def _column(column: pd.Series) -> AnyArray | pd.Series:
-    import pandas as pd
-
     if pd.api.types.is_numeric_dtype(column):
         is_nullable = pd.api.types.is_extension_array_dtype(column.dtype)
         return column.to_numpy(dtype=np.float64, na_value=np.nan) if is_nullable else column.to_numpy()

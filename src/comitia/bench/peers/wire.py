@@ -17,23 +17,14 @@ from numpy.typing import ArrayLike
 from comitia.arrays import Array, Json
 from comitia.errors import SpaceError
 from comitia.space import Space
-from comitia.space.conditions import (
-    Combination,
-    Rule,
-    compile_condition,
-    compile_forbidden,
-    in_order_of_dependence,
-)
+from comitia.space.conditions import Combination, Rule, compile_condition, compile_forbidden, in_order_of_dependence
 from comitia.space.hyperparameters import Choice, Hyperparameter, Integer, Real
 
 Wire = dict[str, float | int]
 TOLERANCE = 1e-9
 """How far outside its range, relative to the range, a real may come back: peers compute in logarithms."""
-_NAMES = {operator.eq: "eq", operator.ne: "ne", operator.lt: "lt"} | {
-    operator.le: "le",
-    operator.gt: "gt",
-    operator.ge: "ge",
-}
+_TESTS = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
+_NAMES = {test: test.__name__ for test in _TESTS}
 
 
 def describe(space: Space) -> Json:

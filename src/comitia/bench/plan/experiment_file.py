@@ -14,20 +14,17 @@ from comitia.errors import ExperimentError, UnknownName, check_int
 from comitia.evaluation.scoring import make_loss
 from comitia.study.budget import Budget
 
-_TOP = ("title", "paper", "problems", "spaces", "methods", "repetitions", "loss", "refit", "selection_split")
+_TYPES: dict[str, tuple[type, str]] = {
+    "title": (str, "a text"),
+    "paper": (str, "a text"),
+    "loss": (str, "a name"),
+    "refit": (bool, "true or false"),
+    "selection_split": (float, "a fraction in (0, 1)"),
+}
+_INTEGERS = ("test_every", "rows_every", "jobs", "average_last", "repetitions")
+_LISTS = ("problems", "methods", "spaces", "tables")
 _KEYS: dict[str, tuple[str, ...]] = {
-    "": (
-        *_TOP,
-        "test_every",
-        "rows_every",
-        "jobs",
-        "average_last",
-        "tables",
-        "budget",
-        "split",
-        "validation",
-        "method_cv",
-    ),
+    "": (*_TYPES, *_INTEGERS, *_LISTS, "budget", "split", "validation", "method_cv"),
     "budget": ("n_trials", "n_evaluations", "time_limit"),
     "split": ("test", "folds", "most_train_rows"),
     "validation": ("name", "cv", "stratified"),
@@ -54,14 +51,11 @@ def read_experiment(path: Path) -> Experiment:
 def make_experiment(content: Json, name: str) -> Experiment:
     """Check the content of a TOML file and make an experiment of it."""
     _check_keys(content, "")
-    parts: Json = {key: content[key] for key in _TOP if key in content}
-    for key in ("test_every", "rows_every", "jobs", "average_last", "repetitions"):
-        if key in content:
-            check_int("an experiment", key, content[key])
-            parts[key] = content[key]
-    for key in ("problems", "methods", "spaces", "tables"):
-        if key in content:
-            parts[key] = _names(key, content[key])
+    parts: Json = {key: content[key] for key in (*_TYPES, *_INTEGERS) if key in content}
+    for key in _INTEGERS:
+        if key in parts:
+            check_int("an experiment", key, parts[key])
+    parts |= {key: _names(key, content[key]) for key in _LISTS if key in content}
     for key in ("problems", "methods", "repetitions"):
         if key not in parts:
             raise ExperimentError(f"An experiment must have {key!r}. {name!r} has none. Add it.")
@@ -71,7 +65,7 @@ def make_experiment(content: Json, name: str) -> Experiment:
     if not _section(content, "budget"):
         raise ExperimentError(f"An experiment must have a [budget]. {name!r} has none. Add n_trials or time_limit.")
     parts["budget"] = Budget(**_section(content, "budget"))
-    parts["split"] = _test(_section(content, "split"))
+    parts["split"] = _split(_section(content, "split"))
     if "validation" in content:
         parts["validations"] = tuple(_validations(content["validation"]))
     if not isinstance(content.get("method_cv", {}), dict):
@@ -79,25 +73,14 @@ def make_experiment(content: Json, name: str) -> Experiment:
     parts["method_cv"] = {name: checked_cv(cv) for name, cv in content.get("method_cv", {}).items()}
     if "spaces" not in parts and not all(map(brings_its_own_space, parts["problems"])):
         raise ExperimentError(f"An experiment on tables must have 'spaces'. {name!r} has none. See comitia spaces.")
-    _check_types(parts)
-    experiment = Experiment(name, **parts)
-    _check_together(experiment)
-    return experiment
-
-
-def _check_types(parts: Json) -> None:
-    kinds: dict[str, tuple[type, str]] = {
-        "title": (str, "a text"),
-        "paper": (str, "a text"),
-        "loss": (str, "a name"),
-        "refit": (bool, "true or false"),
-        "selection_split": (float, "a fraction in (0, 1)"),
-    }
-    for key, (kind, wanted) in kinds.items():
+    for key, (kind, wanted) in _TYPES.items():
         if key in parts and not isinstance(parts[key], kind):
             raise ExperimentError(f"{key!r} must be {wanted}. Got {parts[key]!r} instead.")
     if "loss" in parts:
         make_loss(parts["loss"])
+    experiment = Experiment(name, **parts)
+    _check_together(experiment)
+    return experiment
 
 
 def _check_together(experiment: Experiment) -> None:
@@ -109,9 +92,8 @@ def _check_together(experiment: Experiment) -> None:
             f"'test_every' must be a multiple of 'rows_every': a test is part of a row. Got {experiment.test_every} "
             f"and {experiment.rows_every}. Use {experiment.rows_every} or twice as much for both."
         )
-    if not experiment.refit and any(
-        cv >= 1 for cv in [v.cv for v in experiment.validations] + [*experiment.method_cv.values()]
-    ):
+    cvs = [*(validation.cv for validation in experiment.validations), *experiment.method_cv.values()]
+    if not experiment.refit and max(cvs) >= 1:
         raise ExperimentError("'refit = false' keeps the model of the training part, so every cv must be a fraction.")
     names = [validation.name for validation in experiment.validations]
     if len(set(names)) < len(names):
@@ -138,7 +120,7 @@ def _section(content: Json, name: str) -> Json:
     return section
 
 
-def _test(section: Json) -> HoldOutTest:
+def _split(section: Json) -> HoldOutTest:
     split = HoldOutTest(**section)
     if split.test is not None and split.folds is not None:
         raise ExperimentError("[split] must have either 'test' or 'folds'. Got both. Remove one.")

@@ -1,6 +1,6 @@
 """An experiment: problems, spaces, methods, repetitions, a budget, and one scale that shrinks it; and its cells.
 
-`reading.py` makes one of a TOML file, `cells/run.py` runs it.
+`experiment_file.py` reads one from a TOML file, `cells/run.py` runs it.
 """
 
 from __future__ import annotations
@@ -117,18 +117,11 @@ class Experiment:
 
         Problems, methods, spaces and repetitions are not part of it: more of them may be added later.
         """
-        parts = asdict(self)
-        names = ("name", "title", "paper", "loss", "refit", "selection_split", "test_every", "jobs")
-        return {
-            **{name: parts[name] for name in names},
-            "split": parts["split"],
-            "budget": parts["budget"],
-            "validations": {v.name: v.cv if v.stratified else [v.cv, "not stratified"] for v in self.validations},
-            "method_cv": dict(self.method_cv),
-            "average_last": self.average_last,
-            "tables": list(self.tables),
-            "scale": self.scale,
-        }
+        validations = {v.name: v.cv if v.stratified else [v.cv, "not stratified"] for v in self.validations}
+        parts = asdict(self) | {"validations": validations, "tables": list(self.tables)}
+        names = ["name", "title", "paper", "loss", "refit", "selection_split", "test_every", "jobs", "split", "budget"]
+        names += ["validations", "method_cv", "average_last", "tables", "scale"]
+        return {name: parts[name] for name in names}
 
     def scaled(self, scale: float, sizes: Mapping[str, int] | None = None) -> Experiment:
         """Shrink problems, repetitions and budget together, each to its share rounded up.

@@ -17,8 +17,8 @@ from comitia.seeds import Seeds
 class Capped:
     """Train on at most `most` rows (Lévesque 2018, §3.3: 5,000).
 
-    With a hold-out, rows over the limit join the validation part, as there; with folds they are left out of that
-    fold's training, so that every row is still judged once.
+    With a hold-out, rows over the limit join the validation part, as in that thesis; with folds they are left out of
+    that fold's training, so that every row is still judged once.
     """
 
     resampling: Resampling

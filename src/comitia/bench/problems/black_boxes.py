@@ -12,6 +12,7 @@ import random
 import re
 import warnings
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import ConfigSpace as CS
@@ -36,9 +37,9 @@ def make_black_box(reference: str) -> FunctionProblem:
         return _coco(reference, name)
     if kind == "hpo":
         return _hpo(reference, name)
-    if name not in FUNCTIONS:
-        raise UnknownName("function", name, FUNCTIONS)
-    return FUNCTIONS[name](reference)
+    if name != "conditional":
+        raise UnknownName("function", name, ["conditional"])
+    return FunctionProblem(reference, conditional_space(), conditional, conditional)
 
 
 # ---- a conditional function -----------------------------------------------------------------------------------------
@@ -72,13 +73,6 @@ def conditional(config: Config) -> float:
     return float(offset + 0.6 * total)
 
 
-def _conditional(reference: str) -> FunctionProblem:
-    return FunctionProblem(reference, conditional_space(), conditional, conditional)
-
-
-FUNCTIONS = {"conditional": _conditional}
-
-
 # ---- COCO -----------------------------------------------------------------------------------------------------------
 
 
@@ -91,26 +85,18 @@ class CocoFunction:
     dimension: int
     instance: int
 
-    def problem(self) -> cocoex.Problem:
-        """Open the problem."""
-        import cocoex
-
-        options = f"dimensions:{self.dimension} function_indices:{self.function} instance_indices:{self.instance}"
-        return cocoex.Suite(self.suite, "", options)[0]
-
     def __call__(self, config: Config) -> float:
         """Return the value at a configuration."""
-        problem = _opened(self)
-        return float(problem(np.array([config[f"x{j}"] for j in range(self.dimension)], dtype=np.float64)))
+        x = np.array([config[f"x{j}"] for j in range(self.dimension)], dtype=np.float64)
+        return float(_opened(self)(x))
 
 
-_OPEN: dict[CocoFunction, cocoex.Problem] = {}
+@cache
+def _opened(f: CocoFunction) -> cocoex.Problem:
+    import cocoex
 
-
-def _opened(function: CocoFunction) -> cocoex.Problem:
-    if function not in _OPEN:
-        _OPEN[function] = function.problem()
-    return _OPEN[function]
+    options = f"dimensions:{f.dimension} function_indices:{f.function} instance_indices:{f.instance}"
+    return cocoex.Suite(f.suite, "", options)[0]
 
 
 def _coco(reference: str, name: str) -> FunctionProblem:
@@ -119,7 +105,7 @@ def _coco(reference: str, name: str) -> FunctionProblem:
         raise ExperimentError(f"A COCO problem must be coco:SUITE/fN/dN/iN, as coco:bbob/f1/d5/i1. Got {reference!r}.")
     function = CocoFunction(parts[1], int(parts[2]), int(parts[3]), int(parts[4]))
     try:
-        problem = function.problem()
+        problem = _opened(function)
     except ImportError as error:
         raise ExperimentError(
             "COCO's problems need the package coco-experiment. It is not installed. "

@@ -41,9 +41,8 @@ KINDS = ("folder", "sklearn", "openml", "synthetic", "function", "coco", "hpo", 
 
 def data_folder(given: Path | None) -> Path | None:
     """Return the folder of tables: the one given, else that of the environment."""
-    if given is None and not os.environ.get(DATA_VARIABLE):
-        return None
-    return given if given is not None else Path(os.environ[DATA_VARIABLE])
+    variable = os.environ.get(DATA_VARIABLE)
+    return Path(variable) if given is None and variable else given
 
 
 @lru_cache(maxsize=4)
@@ -52,9 +51,11 @@ def find_problem(reference: str, folder: Path | None = None) -> Problem:
     kind, name = _parts(reference)
     match kind:
         case "folder":
-            return _from_folder(name, _checked_folder(name, folder))
+            return _from_folder(name, folder)
         case "sklearn":
-            return _from_sklearn(name)
+            load, task = _of_sklearn(name)
+            bunch = load(as_frame=True)
+            return make_table(reference, bunch.data, bunch.target, task)
         case "openml":
             frame, target, task = fetch_table(name)
             return make_table(reference, frame, target, task)
@@ -82,14 +83,10 @@ def check_problem(reference: str, folder: Path | None) -> int | None:
     if kind not in KINDS:
         raise UnknownName("kind of problem", kind, KINDS)
     if kind == "folder":
-        place = _checked_folder(name, folder)
-        index = read_index(place)
-        if name not in index:
-            raise UnknownName("dataset", name, index)
-        _file_of(name, place)
-        return int(float(index[name].get("n_rows") or 0)) or None
-    if kind == "sklearn" and name not in SKLEARN:
-        raise UnknownName("dataset of scikit-learn", name, SKLEARN)
+        row, _, _ = _of_folder(name, folder)
+        return int(float(row.get("n_rows") or 0)) or None
+    if kind == "sklearn":
+        _of_sklearn(name)
     if kind == "openml" and not name.isdigit():
         raise ExperimentError(f"An OpenML problem must be a number, such as openml:61. Got {reference!r} instead.")
     if kind == "pool" and not Path(name).is_file():
@@ -103,10 +100,9 @@ def task_of_problem(reference: str, folder: Path | None) -> Task | None:
     """Return what a table's problem predicts, as far as that is known without loading it."""
     kind, name = _parts(reference)
     if kind == "folder":
-        row = read_index(_checked_folder(name, folder))[name]
-        return "regression" if row["task"] == "regression" else "classification"
+        return _of_folder(name, folder)[1]
     if kind == "sklearn":
-        return SKLEARN[name][1]
+        return _of_sklearn(name)[1]
     if kind == "synthetic":
         problem = find_problem(reference)
         return None if isinstance(problem, FunctionProblem) else problem.task
@@ -118,12 +114,25 @@ def _parts(reference: str) -> tuple[str, str]:
     return (kind, name) if colon else ("folder", kind)
 
 
-def _checked_folder(name: str, folder: Path | None) -> Path:
+def _of_sklearn(name: str) -> tuple[Callable[..., Bunch], Task]:
+    if name not in SKLEARN:
+        raise UnknownName("dataset of scikit-learn", name, SKLEARN)
+    return SKLEARN[name]
+
+
+def _of_folder(name: str, folder: Path | None) -> tuple[dict[str, str], Task, Path]:
+    """Return what the index says of a table, the task among it, and its file."""
     if folder is None:
         raise ExperimentError(
             f"The table {name!r} must be in a folder of tables. Got no folder. Use --data, or set {DATA_VARIABLE}."
         )
-    return folder
+    index = read_index(folder)
+    if name not in index:
+        raise UnknownName("dataset", name, index)
+    path = next((folder / f"{name}{ending}" for ending in ENDINGS if (folder / f"{name}{ending}").is_file()), None)
+    if path is None:
+        raise ExperimentError(f"The table {name!r} must be a file {name}.parquet or .csv. There is none in the folder.")
+    return index[name], "regression" if index[name]["task"] == "regression" else "classification", path
 
 
 @lru_cache(maxsize=8)
@@ -146,30 +155,12 @@ def read_index(folder: Path) -> dict[str, dict[str, str]]:
     return {row["name"]: row for row in rows}
 
 
-def _from_folder(name: str, folder: Path) -> FixedTable:
-    index = read_index(folder)
-    if name not in index:
-        raise UnknownName("dataset", name, index)
+def _from_folder(name: str, folder: Path | None) -> FixedTable:
+    _, task, path = _of_folder(name, folder)
     try:
-        table = read_table(str(_file_of(name, folder)))
+        table = read_table(str(path))
         target = "target" if "target" in table.columns else str(table.columns[-1])
         frame, column = split_target(table, target)
     except TableError as error:
         raise ExperimentError(f"The table {name!r} could not be read: {error}") from error
-    task: Task = "regression" if index[name]["task"] == "regression" else "classification"
     return make_table(name, frame, column, task)
-
-
-def _file_of(name: str, folder: Path) -> Path:
-    path = next((folder / f"{name}{ending}" for ending in ENDINGS if (folder / f"{name}{ending}").is_file()), None)
-    if path is None:
-        raise ExperimentError(f"The table {name!r} must be a file {name}.parquet or .csv. There is none in the folder.")
-    return path
-
-
-def _from_sklearn(name: str) -> FixedTable:
-    if name not in SKLEARN:
-        raise UnknownName("dataset of scikit-learn", name, SKLEARN)
-    load, task = SKLEARN[name]
-    bunch = load(as_frame=True)
-    return make_table(f"sklearn:{name}", bunch.data, bunch.target, task)

@@ -11,16 +11,14 @@ import os
 import urllib.error
 import urllib.request
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from comitia.arrays import Json
 from comitia.bench.files import replacing
 from comitia.errors import ExperimentError, TableError
 from comitia.evaluation.scoring import Task
 from comitia.tables.reading import read_table
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SERVER_VARIABLE = "COMITIA_OPENML"
 """Environment variable with another server that speaks OpenML's interface, such as a mirror."""

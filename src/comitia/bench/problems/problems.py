@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
+import pandas as pd
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 
@@ -23,9 +24,6 @@ from comitia.evaluation.scoring import Task
 from comitia.seeds import Seeds
 from comitia.space import Config, Space
 from comitia.tables.cleaner import MOST_LEVELS, TableCleaner
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +148,6 @@ class WithImputer:
     build: Build
 
     def __call__(self, config: Config, random_state: int) -> Estimator:
-        """Build the pipeline."""
         imputer = SimpleImputer(strategy="median", keep_empty_features=True)
         pipeline: Estimator = make_pipeline(imputer, self.build(config, random_state))
         return pipeline

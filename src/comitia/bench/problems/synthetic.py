@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from comitia.arrays import AnyArray, Array
 from comitia.bench.plan.plan import HoldOutTest
@@ -85,8 +86,6 @@ class Synthetic:
         return self.generator.task
 
     def draw(self, test: HoldOutTest, repetition: int) -> Draw:
-        import pandas as pd
-
         rng = Seeds(repetition)(f"draw/{self.name}")
         X, y = self.generator.draw(self.n_train, rng)
         X_test, y_test = self.generator.draw(self.generator.n_test, rng)

@@ -17,7 +17,6 @@ from __future__ import annotations
 import base64
 import io
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -69,8 +68,7 @@ class Entry:
         facts = json.dumps([self.status, self.losses, self.seconds, self.error])
         arrays = {"facts": np.array(facts), "probabilities": self.probabilities}
         if self.predictions is not None:
-            kept = np.frombuffer(self.predictions.to_bytes(), dtype=np.uint8)
-            arrays["predictions"] = kept
+            arrays["predictions"] = np.frombuffer(self.predictions.to_bytes(), dtype=np.uint8)
         if self.test is not None:
             arrays |= {"test_values": self.test.values, "test_probabilities": self.test.probabilities}
         return _bytes(**{name: array for name, array in arrays.items() if array is not None})
@@ -80,9 +78,7 @@ class Entry:
         """Read what `to_bytes` wrote."""
         arrays = _arrays(data)
         status, losses, seconds, error = json.loads(str(arrays["facts"]))
-        test = None
-        if "test_values" in arrays:
-            test = Answers(arrays["test_values"], arrays.get("test_probabilities"))
+        has_test = "test_values" in arrays
         return cls(
             status=status,
             losses=tuple(losses),
@@ -90,7 +86,7 @@ class Entry:
             error=error,
             predictions=Predictions.from_bytes(arrays["predictions"].tobytes()) if "predictions" in arrays else None,
             probabilities=arrays.get("probabilities"),
-            test=test,
+            test=Answers(arrays["test_values"], arrays.get("test_probabilities")) if has_test else None,
         )
 
 
@@ -143,12 +139,17 @@ def write_pool(pool: Tabulated, path: Path) -> None:
     import pyarrow.parquet as pq
 
     configs = [json.dumps(dict(config), default=str) for config in pool.space.decode(pool.X)]
+    entries = [entry for partition in pool.partitions for entry in partition.entries]
     table = pa.table(
-        {
+        {  # what other tools may want to read, and everything as bytes
             "partition": [k for k in range(len(pool.partitions)) for _ in pool.X],
             "config": configs * len(pool.partitions),
             "x": pool.X.tolist() * len(pool.partitions),
-            **_columns([entry for partition in pool.partitions for entry in partition.entries]),
+            "status": [entry.status for entry in entries],
+            "loss": [float(np.mean(entry.losses)) if entry.status == "ok" else None for entry in entries],
+            "seconds": [entry.seconds for entry in entries],
+            "error": [entry.error for entry in entries],
+            "entry": [entry.to_bytes() for entry in entries],
         }
     )
     targets = [[_text(p.y_train), _text(p.y_test)] for p in pool.partitions]
@@ -156,17 +157,6 @@ def write_pool(pool: Tabulated, path: Path) -> None:
     metadata = {"comitia.pool": str(VERSION), "comitia.header": json.dumps({**header, "targets": targets})}
     with replacing(path) as beside:
         pq.write_table(table.replace_schema_metadata(metadata), beside, compression="zstd")
-
-
-def _columns(entries: list[Entry]) -> dict[str, Sequence[str | float | bytes | None]]:
-    """Return what other tools may want to read, and everything as bytes."""
-    return {
-        "status": [entry.status for entry in entries],
-        "loss": [float(np.mean(entry.losses)) if entry.status == "ok" else None for entry in entries],
-        "seconds": [entry.seconds for entry in entries],
-        "error": [entry.error for entry in entries],
-        "entry": [entry.to_bytes() for entry in entries],
-    }
 
 
 def read_pool(path: Path) -> Tabulated:

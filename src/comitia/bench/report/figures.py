@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from comitia.arrays import Array
 from comitia.bench.report import statistics as st
@@ -18,7 +19,6 @@ from comitia.bench.report.results import Paired, Results
 from comitia.errors import ExperimentError
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -39,26 +39,14 @@ def make_figures(results: Results) -> Iterator[tuple[str, str, Figure]]:
         of = f" ({label})" if label else ""
         if len(paired.methods) > 2 and len(paired.problems) > 1:
             yield f"critical-difference{tag}", f"Mean ranks and critical difference{of} (Nemenyi).", cd_diagram(paired)
-        has_curve = results.rows["iteration"].max() > 1
-        if has_curve:
-            yield (
-                f"by-iteration{tag}",
-                f"Test loss and rank by iteration{of}.",
-                curves(results, paired, "iteration"),
-            )
-            yield (
-                f"by-seconds{tag}",
-                f"Test loss and rank by seconds{of}; before its first result a method counts with it.",
-                curves(results, paired, "seconds"),
-            )
+        if results.rows["iteration"].max() > 1:
+            early = "; before its first result a method counts with that result"
+            for x, note in (("iteration", ""), ("seconds", early)):
+                yield f"by-{x}{tag}", f"Test loss and rank by {x}{of}{note}.", curves(results, paired, x)
         if len(paired.problems) >= 2 * N_SIZES:
             yield f"rank-by-size{tag}", f"Mean rank by dataset size{of}.", ranks_by_size(results, paired)
         if (results.final["learner"].fillna("") != "").any():
-            yield (
-                f"learners{tag}",
-                f"Choices of the best method{of}.",
-                learner_choices(results, paired),
-            )
+            yield f"learners{tag}", f"Choices of the best method{of}.", learner_choices(results, paired)
             yield f"solutions{tag}", f"Best solutions by dataset{of}.", best_solutions(results, paired)
 
 
@@ -96,19 +84,14 @@ def _draw(axes: Axes, x: Array, y: Array, j: int, method: str, marker: str = "")
     axes.plot(x, y, color=f"C{j % 10}", linestyle=dashes, label=spelled(method), marker=marker)
 
 
-# ---- critical differences -------------------------------------------------------------------------------------------
-
-
 def cd_diagram(paired: Paired) -> Figure:
     """Draw mean ranks on a line, best on the right, and a bar over methods that do not differ (Demšar 2006)."""
     ranks = st.mean_ranks(paired.errors)
-    cd = st.critical_distance(len(ranks), len(paired.problems))
-    order = np.argsort(ranks)
     n = len(ranks)
     n_left = (n + 1) // 2
-    groups = [group for group in st.cliques(ranks, cd) if len(group) > 1]
-    height = 0.9 + 0.28 * n_left + 0.12 * len(groups)
-    figure = _new(8, height)
+    cd = st.critical_distance(n, len(paired.problems))
+    groups = st.cliques(ranks, cd)
+    figure = _new(8, 0.9 + 0.28 * n_left + 0.12 * len(groups))
     axes = figure.add_subplot()
     axes.axis("off")
     axes.set_xlim(n + 1.6, -0.6)
@@ -124,23 +107,17 @@ def cd_diagram(paired: Paired) -> Figure:
         low, high = ranks[list(group)].min(), ranks[list(group)].max()
         axes.plot([low - 0.04, high + 0.04], [y, y], color="black", lw=3, solid_capstyle="butt")
     first = -0.2 - 0.12 * len(groups)
-    for position, j in enumerate(order):
+    for position, j in enumerate(np.argsort(ranks)):
         is_right = position < n - n_left  # better ranks on the right
         row = position if is_right else n - 1 - position
         y, x = first - 0.28 * row, (0.4 if is_right else n + 0.6)
         axes.plot([ranks[j], ranks[j], x], [0, y, y], color="grey", lw=0.8)
-        text = (
-            f"{ranks[j]:.2f}  {spelled(paired.methods[j])}"
-            if is_right
-            else f"{spelled(paired.methods[j])}  {ranks[j]:.2f}"
-        )
-        axes.text(
-            x - 0.05 if is_right else x + 0.05, y, text, ha="left" if is_right else "right", va="center", fontsize=9
-        )
+        name, rank = spelled(paired.methods[j]), f"{ranks[j]:.2f}"
+        if is_right:
+            axes.text(x - 0.05, y, f"{rank}  {name}", ha="left", va="center", fontsize=9)
+        else:
+            axes.text(x + 0.05, y, f"{name}  {rank}", ha="right", va="center", fontsize=9)
     return figure
-
-
-# ---- curves ---------------------------------------------------------------------------------------------------------
 
 
 def curves(results: Results, paired: Paired, x: str) -> Figure:
@@ -150,11 +127,10 @@ def curves(results: Results, paired: Paired, x: str) -> Figure:
     ranks = np.stack([st.mean_ranks(values[:, :, t]) for t in range(len(grid))], axis=1)
     figure = _new(9, 3.4)
     left, right = figure.subplots(1, 2)
-    unit = "iteration" if x == "iteration" else "seconds"
     # losses of regression problems and black boxes are of any size: their medians
     middle = values.mean(axis=0) if results.is_error_rate else np.median(values, axis=0)
-    _axes(left, x=unit, y="mean test error" if results.is_error_rate else "median test loss")
-    _axes(right, x=unit, y="mean rank")
+    _axes(left, x=x, y="mean test error" if results.is_error_rate else "median test loss")
+    _axes(right, x=x, y="mean rank")
     for j, method in enumerate(paired.methods):
         _draw(left, grid, middle[j], j, method)
         _draw(right, grid, ranks[j], j, method)
@@ -178,9 +154,6 @@ def ranks_by_size(results: Results, paired: Paired) -> Figure:
     axes.set_xticks(range(len(groups)), labels)
     figure.legend(loc="outside right center", fontsize=8, frameon=False)
     return figure
-
-
-# ---- choices --------------------------------------------------------------------------------------------------------
 
 
 def _choices(results: Results, paired: Paired) -> tuple[str, pd.DataFrame]:

@@ -73,13 +73,12 @@ def remarks_of(results: Results) -> list[str]:
         remarks.append(CAVEAT)
     if results.protocol.get("scale", 1.0) != 1.0:
         remarks.append("A scaled run is a quick look: it keeps the smallest problems and few repetitions.")
-    if len(results.failures):
-        for method, failures in results.failures.groupby("method"):
-            first = failures.iloc[0]
-            remarks.append(
-                f"{len(failures)} cells of {method} failed and are left out; the first on {first['problem']}: "
-                f"{first['error']}"
-            )
+    for method, failures in results.failures.groupby("method"):
+        first = failures.iloc[0]
+        remarks.append(
+            f"{len(failures)} cells of {method} failed and are left out; the first on {first['problem']}: "
+            f"{first['error']}"
+        )
     n_planned, n_cells = results.protocol.get("n_cells", 0), len(results.final) + len(results.failures)
     if n_cells < n_planned:
         remarks.append(f"Not finished: {n_cells} of {n_planned} cells. Run the experiment again to resume.")

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from comitia.arrays import Array, Json
 from comitia.errors import ExperimentError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MEASURES = ("test_loss", "test_precision", "test_recall", "test_log_loss", "validation_loss")
 
@@ -73,17 +71,15 @@ class Paired:
         counts = [len(values) for values in self.values["test_loss"]]
         return min(counts), max(counts)
 
+    @property
+    def repetitions_text(self) -> str:
+        """The number of repetitions of a problem, or the fewest and the most."""
+        least, most = self.n_repetitions
+        return str(least) if least == most else f"{least} to {most}"
+
 
 class Results:
-    """All rows of one experiment.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        As `read_rows` returns it.
-    protocol : dict
-        What the cells have in common.
-    """
+    """All rows of one experiment and what its cells have in common, as `read_rows` returns them."""
 
     def __init__(self, frame: pd.DataFrame, protocol: Json) -> None:
         self.protocol = protocol
@@ -123,9 +119,7 @@ class Results:
 
     def paired(self, setting: Setting) -> Paired:
         """Return one setting's results on what all methods have in common."""
-        import pandas as pd
-
-        part = self.final[(self.final["space"] == setting.space) & (self.final["validation"] == setting.validation)]
+        part = _of(setting, self.final)
         part = part[part["test_loss"].notna()]
         n_problems = part.groupby("method")["dataset"].nunique()
         methods = [m for m in part["method"].drop_duplicates() if 2 * n_problems[m] >= n_problems.max()]
@@ -151,36 +145,28 @@ class Results:
 
     def cells_of(self, paired: Paired) -> pd.DataFrame:
         """Return the ends of the cells that are compared."""
-        import pandas as pd
-
         pairs = [pair for pairs in paired.repetitions for pair in pairs]
         common = pd.MultiIndex.from_tuples(pairs, names=["problem", "repetition"])
-        part = self._part(self.final, paired.setting)
+        part = _of(paired.setting, self.final)
         is_common = pd.MultiIndex.from_frame(part[["problem", "repetition"]]).isin(common)
         return part[is_common & part["method"].isin(paired.methods)]
-
-    def _part(self, frame: pd.DataFrame, setting: Setting) -> pd.DataFrame:
-        return frame[(frame["space"] == setting.space) & (frame["validation"] == setting.validation)]
-
-    # ---- curves -----------------------------------------------------------------------------------------------------
 
     def curves(self, paired: Paired, x: str, grid: Array, measure: str = "test_loss") -> Array:
         """Return a measure along a grid of iterations or seconds, (n_problems, n_methods, n_grid), carried forward.
 
         Before its first value a cell counts with that value.
         """
-        part = self._part(self.rows, paired.setting)
+        part = _of(paired.setting, self.rows)
         part = part[part[measure].notna()]
         row_of: dict[tuple[Hashable, Hashable], int] = {
             pair: i for i, pairs in enumerate(paired.repetitions) for pair in pairs
         }
         column_of: dict[Hashable, int] = {name: j for j, name in enumerate(paired.methods)}
-        if x == "seconds":
-            part = part.assign(seconds=part["train_seconds"].fillna(0) + part["optimizer_seconds"].fillna(0))
-        part = part.sort_values(["problem", "method", "repetition", "iteration"], kind="stable")
+        key = ["problem", "method", "repetition"]
+        part = part.assign(seconds=_seconds(part)).sort_values([*key, "iteration"], kind="stable")
         total = np.zeros((len(paired.problems), len(paired.methods), len(grid)))
         count = np.zeros((len(paired.problems), len(paired.methods), 1))
-        for (problem, method, repetition), cell in part.groupby(["problem", "method", "repetition"], sort=False):
+        for (problem, method, repetition), cell in part.groupby(key, sort=False):
             i, j = row_of.get((problem, repetition)), column_of.get(method)
             if i is None or j is None:
                 continue
@@ -191,10 +177,18 @@ class Results:
 
     def grid(self, paired: Paired, x: str, n: int = 60) -> Array:
         """Return points along which curves are drawn."""
-        part = self._part(self.rows, paired.setting)
+        part = _of(paired.setting, self.rows)
         if x == "seconds":
-            seconds = part["train_seconds"].fillna(0) + part["optimizer_seconds"].fillna(0)
+            seconds = _seconds(part)
             low, high = max(float(seconds[seconds > 0].min()), 1e-4), float(seconds.max())
             return np.geomspace(low, max(high, low * 1.01), n)
         most = float(part[x].max())
         return np.unique(np.linspace(1, most, min(n, int(most))).round())
+
+
+def _of(setting: Setting, frame: pd.DataFrame) -> pd.DataFrame:
+    return frame[(frame["space"] == setting.space) & (frame["validation"] == setting.validation)]
+
+
+def _seconds(frame: pd.DataFrame) -> pd.Series:
+    return frame["train_seconds"].fillna(0) + frame["optimizer_seconds"].fillna(0)

@@ -2,8 +2,8 @@
 
 An `errors` table is (n_datasets, n_methods), one mean loss per dataset and method, and **lower is better everywhere**;
 a score to maximise is negated by the caller. `a` and `b` are two such columns, paired by dataset, unless a function
-says otherwise. Missing values are refused: drop them with `complete`, which says how many datasets that cost.
-Reading rows into tables and drawing the diagrams are left to others.
+says otherwise. Results are per method (n_methods,) or per pair of methods (n_methods, n_methods), row against column.
+Missing values are refused: drop them with `complete`, which says how many datasets that cost.
 
 Papers, beside those of `docs/papers.md`: Demšar 2006, "Statistical comparisons of classifiers over multiple data sets";
 Lacoste et al. 2012, "Bayesian comparison of machine learning algorithms on single and multiple datasets"; Benavoli et
@@ -61,15 +61,6 @@ class Macro(NamedTuple):
 def complete(errors: npt.ArrayLike) -> tuple[Array, int]:
     """Drop the datasets where a method is missing (NaN), and say how many were dropped.
 
-    Parameters
-    ----------
-    errors : array-like of shape (n_datasets, n_methods)
-
-    Returns
-    -------
-    kept : ndarray of shape (n_kept, n_methods)
-    n_dropped : int
-
     Examples
     --------
     >>> kept, n_dropped = complete([[0.1, 0.2], [0.3, float("nan")]])
@@ -100,14 +91,9 @@ def _table(errors: npt.ArrayLike, *, least: int = 2) -> Array:
             "Give one row per dataset; where all were dropped, look for the method that is missing everywhere."
         )
     if table.shape[1] < least:
-        hint = (
-            "Compare two methods with wilcoxon or sign_test."
-            if table.shape[1] == 2
-            else "Add a method to compare with."
-        )
-        raise ChoiceError(
-            f"The 'errors' table must have at least {least} methods. Got {table.shape[1]} instead. {hint}"
-        )
+        n = table.shape[1]
+        hint = "Compare two methods with wilcoxon or sign_test." if n == 2 else "Add a method to compare with."
+        raise ChoiceError(f"The 'errors' table must have at least {least} methods. Got {n} instead. {hint}")
     n_missing = int(np.isnan(table).any(axis=1).sum())
     if n_missing:
         raise ChoiceError(
@@ -160,16 +146,7 @@ def ranks(errors: npt.ArrayLike) -> Array:
     """Rank the methods on each dataset, 1 the best (Lévesque 2018, eq. 3.9 and 3.10).
 
     Two tied methods give each other half a point, so ties share the average of their ranks and a row always sums to
-    m (m + 1) / 2. Only exactly equal errors are ties.
-
-    Parameters
-    ----------
-    errors : array-like of shape (n_datasets, n_methods)
-        Lower is better.
-
-    Returns
-    -------
-    ranks : ndarray of shape (n_datasets, n_methods)
+    m (m + 1) / 2. Only exactly equal errors are ties. The result has the shape of the table.
 
     Examples
     --------
@@ -192,18 +169,13 @@ def mean_ranks(errors: npt.ArrayLike) -> Array:
 
 
 def win_rates(errors: npt.ArrayLike) -> Array:
-    """Return the pairwise win rate of each method, averaged over datasets: Lévesque 2018, Tables 3.1 and 3.5.
+    """Return each method's pairwise win rate, a fraction, over all datasets: Lévesque 2018, Tables 3.1 and 3.5.
 
     His eq. 3.11 is (1 / m) sum_{j=1}^m comp(e_i, e_j), which grows when i is *worse*. The tables hold 1 minus that:
     with the comparison of a method to itself (.5) in the sum and m below the line, a win rate is
     (m + .5 - rank) / m, which gives all 40 printed pairs of rank and win rate to their rounding (rank 5.58 of 14 and
     63.71 %), where the usual (m - rank) / (m - 1) does not (64.77 %). So the best possible win rate is 1 - 1 / (2 m),
     the worst 1 / (2 m), and they average to one half. Ties count half.
-
-    Returns
-    -------
-    win_rates : ndarray of shape (n_methods,)
-        Fractions; higher is better.
 
     Examples
     --------
@@ -219,10 +191,6 @@ def win_loss_counts(errors: npt.ArrayLike) -> npt.NDArray[np.int64]:
     One up for each dataset where the row is better, one down where it is worse, unchanged on a tie. The matrix is
     antisymmetric, and with it mean rank = (m + 1) / 2 - (row sum) / (2 n).
 
-    Returns
-    -------
-    counts : ndarray of shape (n_methods, n_methods)
-
     Examples
     --------
     >>> win_loss_counts([[0.1, 0.2], [0.1, 0.3], [0.4, 0.2], [0.2, 0.2], [0.0, 0.1]]).tolist()
@@ -234,10 +202,7 @@ def win_loss_counts(errors: npt.ArrayLike) -> npt.NDArray[np.int64]:
 def win_frequency(errors: npt.ArrayLike) -> Array:
     """Return how often the row's method beats the column's; ties give .5 to each (Lacoste et al. 2014).
 
-    Returns
-    -------
-    rho : ndarray of shape (n_methods, n_methods)
-        Higher is better for the row; `rho + rho.T` is 1 and the diagonal is .5, as in their Tables 2 and 3.
+    The result plus its transpose is 1 and the diagonal is .5, as in their Tables 2 and 3.
 
     Examples
     --------
@@ -253,10 +218,6 @@ def expected_rank(errors: npt.ArrayLike) -> Array:
     The mean over datasets. As printed a tie counts in full, so two tied winners both get rank 2. Their footnote 7 says
     that ties were given half to each method, under which the expected rank is `mean_ranks` and their
     E[R]_i = 1 + (1 - rho) for two methods holds with ties too; without ties the two are equal.
-
-    Returns
-    -------
-    expected_ranks : ndarray of shape (n_methods,)
 
     Examples
     --------
@@ -327,18 +288,9 @@ def sign_test(a: npt.ArrayLike, b: npt.ArrayLike, *, one_sided: bool = False) ->
 
 
 def poisson_binomial(probabilities: npt.ArrayLike) -> Array:
-    """Return the distribution of the number of successes in independent trials of unequal probability.
+    """Return the probabilities of 0, 1, ..., n successes in n independent trials of unequal probability.
 
     By convolution, one trial at a time: only sums of products of non-negative numbers, so nothing cancels.
-
-    Parameters
-    ----------
-    probabilities : array-like of shape (n_trials,)
-
-    Returns
-    -------
-    pmf : ndarray of shape (n_trials + 1,)
-        `pmf[k]` is the probability of exactly k successes.
 
     Examples
     --------
@@ -391,12 +343,7 @@ def pb_test(wins: npt.ArrayLike, losses: npt.ArrayLike, *, prior: float = 1.0) -
     split added, so that swapping A and B gives 1 minus it. Examples are assumed independent within a dataset;
     repetitions over the same rows are not quite, which makes the test too sure.
 
-    Parameters
-    ----------
-    wins, losses : array-like of shape (n_datasets,)
-        Examples (or repetitions) where A's loss is lower, and where it is higher; see `paired_counts`.
-    prior : float
-        Above 0; 1 is the uniform prior.
+    `wins` and `losses` are counts per dataset, see `paired_counts`; a `prior` of 1 is uniform.
 
     Examples
     --------
@@ -430,13 +377,7 @@ def bayesian_signed_rank(
     the draw. Assumes that differences can be compared across datasets. Random: Monte Carlo error up to
     .5 / sqrt(n_samples).
 
-    Parameters
-    ----------
-    a, b : array-like of shape (n_datasets,)
-    rope : float
-        Differences up to this size are practically nothing, in units of the errors; 0 for no such region.
-    rng : numpy.random.Generator
-    n_samples : int
+    Differences up to `rope`, in units of the errors, are practically nothing; 0 for no such region.
 
     Examples
     --------
@@ -553,18 +494,8 @@ def cliques(mean_ranks: npt.ArrayLike, cd: float) -> list[tuple[int, ...]]:
     """Return the bars of a critical-difference diagram: the largest groups of methods that do not differ significantly.
 
     A group holds methods whose mean ranks all lie less than `cd` apart and is part of no larger such group; a method
-    that differs from all others is in none.
-
-    Parameters
-    ----------
-    mean_ranks : array-like of shape (n_methods,)
-    cd : float
-        Of `critical_distance`.
-
-    Returns
-    -------
-    groups : list of tuples of method indices
-        Best methods first, within a group and over groups.
+    that differs from all others is in none. `cd` is that of `critical_distance`. Groups are tuples of method indices;
+    best methods come first, within a group and over groups.
 
     Examples
     --------
@@ -623,13 +554,8 @@ def macro_precision_recall_f(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> Ma
     """Average precision and recall over the classes and take the F-measure of the averages (Xavier-Júnior et al. 2020).
 
     This is not the average of the classes' F-measures, which scikit-learn calls macro F1. The classes are those that
-    occur in `y_true` or `y_pred`, each with the same weight; a class never predicted has precision 0, one that never
-    occurs recall 0.
-
-    Parameters
-    ----------
-    y_true, y_pred : array-like of shape (n_rows,)
-        Labels, of one kind.
+    occur in `y_true` or `y_pred`, labels of one kind, each with the same weight; a class never predicted has precision
+    0, one that never occurs recall 0.
 
     Examples
     --------

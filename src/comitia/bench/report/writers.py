@@ -10,14 +10,10 @@ from comitia.bench.report.layouts.typesetting import Table, Text
 
 def markdown(table: Table) -> str:
     """Return a table in GitHub's Markdown."""
-    lines = [
-        f"### {_plain(table.title)}",
-        "",
-        _pipes([_plain(name) for name in table.header]),
-        _pipes(["---"] * len(table.header)),
-    ]
-    lines += [_pipes([_markdown(entry) for entry in row]) for row in table.rows]
-    return "\n".join([*lines, "", *(f"{_plain(note)}  " for note in table.notes), ""])
+    head = [_pipes([_plain(name) for name in table.header]), _pipes(["---"] * len(table.header))]
+    body = [_pipes([_markdown(entry) for entry in row]) for row in table.rows]
+    notes = [f"{_plain(note)}  " for note in table.notes]
+    return "\n".join([f"### {_plain(table.title)}", "", *head, *body, "", *notes, ""])
 
 
 def _pipes(texts: list[str]) -> str:

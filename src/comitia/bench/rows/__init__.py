@@ -1,1 +1,1 @@
-"""What an experiment gave, one row per cell and iteration."""
+"""The results of an experiment, one row per cell and iteration."""

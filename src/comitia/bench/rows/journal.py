@@ -1,4 +1,4 @@
-"""Finished cells beside the Parquet file, which cannot be appended to: one line with a checksum per cell."""
+"""Beside the Parquet file, which cannot be appended to: finished cells, one line with a checksum each, and a lock."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 import zlib
 from pathlib import Path
+from typing import BinaryIO
 
 from comitia.bench.plan.plan import Cell
 from comitia.bench.rows.row import KEY
@@ -57,6 +58,36 @@ class Journal:
         os.close(self._file)
         if not self.cells:
             self.path.unlink(missing_ok=True)
+
+
+class Lock:
+    """Hold a file beside the rows for as long as the program lives; the system lets go if it is killed."""
+
+    def __init__(self, path: Path) -> None:
+        self.file = path.with_name(path.name + ".lock").open("a+b")
+        try:
+            _hold(self.file)
+        except OSError as error:
+            self.file.close()
+            raise ExperimentError(
+                f"One experiment at a time may write a file. {str(path)!r} is held by another program. "
+                "Wait until it ends, or use another --output."
+            ) from error
+
+    def release(self) -> None:
+        """Let go. The file stays: removing it would let two programs hold two files of one name."""
+        self.file.close()
+
+
+def _hold(file: BinaryIO) -> None:
+    if os.name == "nt":
+        import msvcrt
+
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+    else:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def journal_of(path: Path) -> Path:

@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from comitia.arrays import Json
 from comitia.bench.files import replacing
 from comitia.bench.plan.plan import Cell
@@ -57,6 +59,13 @@ def read_table(path: Path) -> pa.Table:
     return table.select(list(COLUMNS))
 
 
+def read_cells(path: Path) -> set[Cell]:
+    """Return the cells of a file without reading the rest of it."""
+    import pyarrow.parquet as pq
+
+    return set(cells_of(pq.read_table(path, columns=list(KEY))))
+
+
 def write_table(path: Path, table: pa.Table, protocol: Json) -> None:
     """Write a file in the place of the old one."""
     import pyarrow.parquet as pq
@@ -75,15 +84,8 @@ def replaced(table: pa.Table, cells: Collection[Cell], by: pa.Table) -> pa.Table
     """Return a table in which other rows stand for some cells."""
     import pyarrow as pa
 
-    kept = only(table, [cell not in cells for cell in cells_of(table)])
-    return pa.concat_tables([kept, by]).combine_chunks()
-
-
-def only(table: pa.Table, is_kept: list[bool]) -> pa.Table:
-    """Return some rows of a table."""
-    import pyarrow as pa
-
-    return table.filter(pa.array(is_kept, type=pa.bool_()))
+    is_kept = np.array([cell not in cells for cell in cells_of(table)], dtype=bool)
+    return pa.concat_tables([table.filter(is_kept), by]).combine_chunks()
 
 
 def cells_of(table: pa.Table) -> list[Cell]:
@@ -95,13 +97,6 @@ def failed_cells(table: pa.Table) -> set[Cell]:
     """Return the cells that failed as a whole."""
     rows = zip(cells_of(table), table["iteration"].to_pylist(), strict=True)
     return {cell for cell, iteration in rows if iteration == 0}
-
-
-def read_cells(path: Path) -> set[Cell]:
-    """Return the cells of a file without reading the rest of it."""
-    import pyarrow.parquet as pq
-
-    return set(cells_of(pq.read_table(path, columns=list(KEY))))
 
 
 def read_protocol(path: Path) -> Json:

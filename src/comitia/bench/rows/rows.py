@@ -1,4 +1,4 @@
-"""What an experiment gave: one row per cell and iteration, in one Parquet file that other tools read.
+"""The results of an experiment: one row per cell and iteration, in one Parquet file that other tools read.
 
 Parquet cannot be appended to, so finished cells go to a journal beside the file (`journal.py`). From time to time, and
 at the end, the journal is merged into a new file that replaces the old one (`parquet.py`). Whenever the program is
@@ -16,11 +16,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from comitia.arrays import Json
 from comitia.bench.plan.plan import Cell
 from comitia.bench.rows import parquet
-from comitia.bench.rows.journal import Columns, Journal, Value, journal_of, read_journal
-from comitia.bench.rows.lock import Lock
+from comitia.bench.rows.journal import Columns, Journal, Lock, Value, journal_of, read_journal
 from comitia.bench.rows.row import COLUMNS, Origin, Row
 from comitia.study.interrupts import held_back
 from comitia.study.record import versions
@@ -99,7 +100,7 @@ class RowsFile:
         better = parquet.failed_cells(here) - parquet.failed_cells(there)
         cells = parquet.cells_of(there)
         fresh = {cell for cell in cells if cell not in self.cells or cell in better}
-        rows = parquet.only(there, [cell in fresh for cell in cells])
+        rows = there.filter(np.array([cell in fresh for cell in cells], dtype=bool))
         n_planned = max(self.protocol.get("n_cells", 0), n_there, len(self.cells | fresh))
         self.protocol = {**self.protocol, "n_cells": n_planned}
         parquet.write_table(self.path, parquet.replaced(here, fresh, rows), self.protocol)
@@ -140,10 +141,7 @@ def read_rows(path: Path) -> tuple[pd.DataFrame, Json]:
 
 
 def merge_rows(into: Path, others: Iterable[Path]) -> int:
-    """Add to a file the cells of others that it lacks or that failed in it; return how many.
-
-    It is made if it is not there.
-    """
+    """Add to a file, new or old, the cells of others that it lacks or that failed in it; return how many."""
     parquet.check_pyarrow()
     others = list(others)
     protocols = [parquet.read_protocol(path) for path in others]

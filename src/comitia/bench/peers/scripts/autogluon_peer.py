@@ -7,25 +7,19 @@ from autogluon.tabular import TabularPredictor
 from system_protocol import serve
 
 LABEL = "__target__"
-METRICS = {
-    "accuracy": "accuracy",
-    "log_loss": "log_loss",
-    "mse": "mean_squared_error",
-    "rmse": "root_mean_squared_error",
-    "mae": "mean_absolute_error",
-    "r2": "r2",
-}
+METRICS = {"mse": "mean_squared_error", "rmse": "root_mean_squared_error", "mae": "mean_absolute_error"}
+"""Where its name of a metric is another."""
 
 
 def run(request, X_train, y_train, X_test):
     """Fit what the presets say on this machine's processors."""
     is_class = request["task"] == "classification"
     kind = ("binary" if request["n_classes"] == 2 else "multiclass") if is_class else "regression"
-    roc_auc = "roc_auc" if kind == "binary" else "roc_auc_ovr"
+    names = METRICS if kind == "binary" else METRICS | {"roc_auc": "roc_auc_ovr"}
     predictor = TabularPredictor(
         LABEL,
         problem_type=kind,
-        eval_metric=(METRICS | {"roc_auc": roc_auc})[request["metric"]],
+        eval_metric=names.get(request["metric"], request["metric"]),
         path="models",
         verbosity=2,
     )

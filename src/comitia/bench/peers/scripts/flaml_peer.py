@@ -3,19 +3,16 @@
 from flaml import AutoML
 from system_protocol import serve
 
-METRICS = {"accuracy": "accuracy", "log_loss": "log_loss", "mse": "mse", "rmse": "rmse", "mae": "mae", "r2": "r2"}
-
 
 def run(request, X_train, y_train, X_test):
     """Fit with FLAML's own learners and resampling."""
-    is_class = request["task"] == "classification"
-    roc_auc = "roc_auc" if request["n_classes"] == 2 else "roc_auc_ovr"
+    metric = request["metric"]  # all but one have the same name there
     automl = AutoML()
     automl.fit(
         X_train,
         y_train,
         task=request["task"],
-        metric=(METRICS | {"roc_auc": roc_auc})[request["metric"]],
+        metric="roc_auc_ovr" if metric == "roc_auc" and request["n_classes"] != 2 else metric,
         time_budget=request["time_limit"],
         seed=request["seed"],
         n_jobs=request["n_jobs"],
@@ -28,7 +25,7 @@ def run(request, X_train, y_train, X_test):
         "loss": automl.best_loss,
         "best_after_seconds": automl.time_to_find_best_model,
     }
-    probabilities = automl.predict_proba(X_test) if is_class else None
+    probabilities = automl.predict_proba(X_test) if request["task"] == "classification" else None
     return automl.predict(X_test), probabilities, automl.best_estimator, details
 
 

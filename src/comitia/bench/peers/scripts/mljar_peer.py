@@ -3,15 +3,8 @@
 from supervised import AutoML
 from system_protocol import serve
 
-METRICS = {
-    "accuracy": "accuracy",
-    "log_loss": "logloss",
-    "roc_auc": "auc",
-    "mse": "mse",
-    "rmse": "rmse",
-    "mae": "mae",
-    "r2": "r2",
-}
+METRICS = {"log_loss": "logloss", "roc_auc": "auc"}
+"""Where its name of a metric is another."""
 
 
 def run(request, X_train, y_train, X_test):
@@ -19,7 +12,7 @@ def run(request, X_train, y_train, X_test):
     is_class = request["task"] == "classification"
     is_binary = request["n_classes"] == 2
     kind = ("binary_classification" if is_binary else "multiclass_classification") if is_class else "regression"
-    metric = METRICS[request["metric"]]
+    metric = METRICS.get(request["metric"], request["metric"])
     if metric == "auc" and not is_binary:
         metric = "logloss"  # it has no area under the curve for several classes
     automl = AutoML(

@@ -11,14 +11,13 @@ A failed trial is told as a finished one with the worst loss so far, as comitia'
 Optuna's samplers would leave it out and propose what fails again and again.
 """
 
-import math
 import zlib
 from functools import partial
 
 import optuna
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.trial import TrialState, create_trial
-from protocol import serve, worst_of
+from protocol import same, serve, worst_of
 
 MOST_TRIES = 100
 """Suggestions before forbidden clauses are said to leave nothing."""
@@ -78,18 +77,11 @@ class OptunaPeer:
 
     def sampler(self, seed):
         """Return a new sampler."""
-        match self.options["sampler"]:
-            case "tpe":
-                return optuna.samplers.TPESampler(
-                    seed=seed,
-                    multivariate=self.options.get("multivariate", False),
-                    group=self.options.get("group", False),
-                )
-            case "gp":
-                return optuna.samplers.GPSampler(seed=seed, warn_independent_sampling=False)
-            case "cma":
-                return optuna.samplers.CmaEsSampler(seed=seed, warn_independent_sampling=False)
-        raise ValueError(self.options["sampler"])
+        if self.options["sampler"] == "tpe":
+            multivariate, group = self.options.get("multivariate", False), self.options.get("group", False)
+            return optuna.samplers.TPESampler(seed=seed, multivariate=multivariate, group=group)
+        kind = {"gp": optuna.samplers.GPSampler, "cma": optuna.samplers.CmaEsSampler}[self.options["sampler"]]
+        return kind(seed=seed, warn_independent_sampling=False)
 
     def trial(self, number, config, state, loss=None):
         """Return a trial of Optuna's, with the attributes of its suggestion if it is one of ours."""
@@ -119,11 +111,6 @@ def suggest_value(trial, h):
     if h["type"] == "choice" and not h["ordered"]:
         return trial.suggest_categorical(h["name"], range(h["upper"] + 1))
     return trial.suggest_int(h["name"], h["lower"], h["upper"], log=h["log"])
-
-
-def same(a, b):
-    """Tell whether two configurations are equal up to the digits that comitia keeps of reals."""
-    return a.keys() == b.keys() and all(math.isclose(a[name], b[name], rel_tol=1e-8, abs_tol=1e-12) for name in a)
 
 
 if __name__ == "__main__":

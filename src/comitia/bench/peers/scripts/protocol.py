@@ -9,26 +9,21 @@ The parent writes one JSON object per line to standard input and reads one per l
 
 A config maps the names of *active* hyperparameters to numbers: the value of a real or an integer, the index of a
 choice. With the option `flat` it has all of them, inactive ones as the peer gave them. A loss of null is a failed
-trial: every peer takes it for as bad as the worst so far (`worst_of`), which is what comitia's own methods do. Fewer
+trial: every peer counts it as bad as the worst so far (`worst_of`), which is what comitia's own methods do. Fewer
 configs than asked for are allowed; none means that nothing is left.
 """
 
 import json
+import math
+import operator
 import os
 import queue
 import sys
 import threading
 import time
 
-OPERATORS = {
-    "eq": lambda a, b: a == b,
-    "ne": lambda a, b: a != b,
-    "lt": lambda a, b: a < b,
-    "le": lambda a, b: a <= b,
-    "gt": lambda a, b: a > b,
-    "ge": lambda a, b: a >= b,
-    "in": lambda a, b: a in b,
-}
+TESTS = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
+OPERATORS = {test.__name__: test for test in TESTS} | {"in": lambda a, b: a in b}
 ALL_FAILED = 1.0
 """The loss of failed trials while none has succeeded."""
 
@@ -77,13 +72,18 @@ def holds(rule, config):
     return OPERATORS[rule["test"]](config[rule["name"]], right)
 
 
+def same(a, b):
+    """Tell whether two configurations are equal up to the digits that comitia keeps of reals."""
+    return a.keys() == b.keys() and all(math.isclose(a[name], b[name], rel_tol=1e-8, abs_tol=1e-12) for name in a)
+
+
 def worst_of(losses):
     """Return what a failed trial counts as: the worst of the losses, of which those of failed trials are None."""
     return max((loss for loss in losses if loss is not None), default=ALL_FAILED)
 
 
 def serve(make):
-    """Answer the parent until it goes.
+    """Answer the parent until it closes the pipe.
 
     `make(space, seed, options)` returns an object with `tell(number, config, loss)` and
     `ask(number, n, pending) -> configs`, where `number` is that of the first trial asked for.

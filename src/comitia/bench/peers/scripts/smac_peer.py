@@ -1,7 +1,7 @@
 """SMAC3. Options: `facade` ("forest" or "gp"), `flat`, `n_trials` (its initial design is a quarter of them at most).
 
 SMAC lives through the study: what it suggested is told as its own, in full precision; what it did not suggest (a fresh
-process after a resumed study) is told as the user's. A suggestion that was not begun is given again.
+process after a resumed study) is told as the user's. A suggestion whose trial was not begun is given again.
 """
 
 import logging
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import ConfigSpace as CS
 import numpy as np
-from protocol import serve, worst_of
+from protocol import same, serve, worst_of
 from smac import BlackBoxFacade, HyperparameterOptimizationFacade, Scenario
 from smac.main.exceptions import ConfigurationSpaceExhaustedException
 from smac.runhistory.dataclasses import TrialInfo, TrialValue
@@ -51,7 +51,8 @@ class SmacPeer:
         """Take a result in; a failed trial costs as much as the worst so far."""
         info = self.given.pop(number, None)
         if info is None or not same(values_of(info), config):
-            info = TrialInfo(CS.Configuration(self.configspace, values=labelled(self.space, config)), seed=0)
+            values = {name: value_in(self.space, name, number) for name, number in config.items()}
+            info = TrialInfo(CS.Configuration(self.configspace, values=values), seed=0)
         self.losses.append(loss)
         if loss is not None:
             value = TrialValue(cost=loss, status=StatusType.SUCCESS)
@@ -87,16 +88,14 @@ def translate(space, seed):
     found = CS.ConfigurationSpace(seed=seed)
     for h in space.hyperparameters:
         name, bounds, default = h["name"], (h["lower"], h["upper"]), h["default"]
-        if h["type"] == "choice" and not h["ordered"] and h["upper"] > 0:
-            found.add(CS.CategoricalHyperparameter(name, labels(h), default_value=str(default)))
-        elif h["type"] == "choice" and h["upper"] > 0:
-            found.add(CS.OrdinalHyperparameter(name, labels(h), default_value=str(default)))
-        elif h["lower"] == h["upper"]:
+        if h["lower"] == h["upper"]:
             found.add(CS.Constant(name, str(default) if h["type"] == "choice" else default))
-        elif h["type"] == "integer":
-            found.add(CS.UniformIntegerHyperparameter(name, *bounds, default_value=default, log=h["log"]))
+        elif h["type"] == "choice":
+            kind = CS.OrdinalHyperparameter if h["ordered"] else CS.CategoricalHyperparameter
+            found.add(kind(name, [str(index) for index in range(h["upper"] + 1)], default_value=str(default)))
         else:
-            found.add(CS.UniformFloatHyperparameter(name, *bounds, default_value=default, log=h["log"]))
+            kind = CS.UniformIntegerHyperparameter if h["type"] == "integer" else CS.UniformFloatHyperparameter
+            found.add(kind(name, *bounds, default_value=default, log=h["log"]))
     if not space.is_flat:
         for name, rule in space.conditions.items():
             found.add(condition(found, space, name, rule))
@@ -152,39 +151,17 @@ def forbidden(found, space, rule):
     return kinds[rule["test"]](left, value_in(space, rule["name"], rule["value"]))
 
 
-def labels(h):
-    """Return ConfigSpace's values of a choice."""
-    return [str(index) for index in range(h["upper"] + 1)]
-
-
-def is_choice(space, name):
-    """Tell whether a hyperparameter is a choice."""
-    return next(h["type"] == "choice" for h in space.hyperparameters if h["name"] == name)
-
-
 def value_in(space, name, number):
-    """Translate one number of a rule, or several."""
-    if not is_choice(space, name):
+    """Translate one number of a configuration or a rule, or several; choices are text."""
+    if next(h["type"] for h in space.hyperparameters if h["name"] == name) != "choice":
         return number
     return [str(int(one)) for one in number] if isinstance(number, list) else str(int(number))
 
 
-def labelled(space, config):
-    """Translate a configuration."""
-    return {name: str(number) if is_choice(space, name) else number for name, number in config.items()}
-
-
 def values_of(info):
     """Translate a suggestion back."""
-    plain = {
-        name: value.item() if isinstance(value, np.generic) else value for name, value in dict(info.config).items()
-    }
-    return {name: int(value) if isinstance(value, str) else value for name, value in plain.items()}
-
-
-def same(a, b):
-    """Tell whether two configurations are equal up to the digits that comitia keeps of reals."""
-    return a.keys() == b.keys() and all(math.isclose(a[name], b[name], rel_tol=1e-8, abs_tol=1e-12) for name in a)
+    values = {name: int(value) if isinstance(value, str) else value for name, value in dict(info.config).items()}
+    return {name: value.item() if isinstance(value, np.generic) else value for name, value in values.items()}
 
 
 if __name__ == "__main__":

@@ -33,14 +33,8 @@ def comparison(results: Results) -> Iterator[Table]:
             a, b = paired.comparable[:, j], paired.comparable[:, best]
             left, same, right = st.bayesian_signed_rank(a, b, rope=ROPE, rng=rng, n_samples=5_000)
             difference = f"{100 * median:+.1f} % [{100 * low:+.1f}, {100 * high:+.1f}]"
-            rows.append(
-                [
-                    Text(spelled(method)),
-                    *map(Text, own),
-                    Text(difference),
-                    Text(f"{left:.2f} / {same:.2f} / {right:.2f}"),
-                ]
-            )
+            sure = f"{left:.2f} / {same:.2f} / {right:.2f}"
+            rows.append([Text(spelled(method)), *map(Text, [*own, difference, sure])])
         rope = "half a point of error" if results.is_error_rate else "half a per cent of the larger loss"
         yield Table(
             titled(f"Against {spelled(paired.methods[best])}, which has the best mean rank", paired, results),
@@ -48,7 +42,7 @@ def comparison(results: Results) -> Iterator[Table]:
             rows,
             [
                 "Relative difference of test losses over datasets with a 95 % bootstrap interval; Bayesian signed-rank "
-                f"test, where up to {rope} is the same. Seconds are means of a cell.",
+                f"test, where up to {rope} is the same. Seconds are means per cell.",
                 size_note(paired, results.settings),
             ],
         )

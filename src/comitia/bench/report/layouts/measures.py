@@ -8,7 +8,7 @@ import numpy as np
 
 from comitia.arrays import Array
 from comitia.bench.report import statistics as st
-from comitia.bench.report.layouts.typesetting import ALPHA, Table, Text, comparable, from_to, spelled, titled
+from comitia.bench.report.layouts.typesetting import ALPHA, Table, Text, comparable, spelled, titled
 from comitia.bench.report.results import Paired, Results
 
 
@@ -37,7 +37,7 @@ def _by_dataset(name: str, values: Array, sign: int, paired: Paired, results: Re
     n_wins = is_best.sum(axis=0)
     rows.append([Text("Number of wins"), *(Text(f"{n}/{len(values)}") for n in n_wins)])
     rows.append([Text("Average rank"), *(Text(f"{rank:.2f}") for rank in st.mean_ranks(costs))])
-    notes = [f"Mean over {from_to(*paired.n_repetitions)} runs for each dataset."]
+    notes = [f"Mean over {paired.repetitions_text} runs for each dataset."]
     if len(paired.methods) > 2 and len(paired.problems) > 1:
         notes.append(f"Friedman p = {st.friedman(costs).p:.4f}. " + _nemenyi_note(costs, paired.methods))
     return Table(

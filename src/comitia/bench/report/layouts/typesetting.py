@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from comitia.arrays import Array
-from comitia.bench.report import statistics as st
 from comitia.bench.report.results import Paired, Results, Setting
-from comitia.errors import ComitiaError
 from comitia.methods import METHODS
 
 ALPHA = 0.05
@@ -41,14 +39,9 @@ def spelled(method: str) -> str:
     return known.spelling if known is not None and known.spelling else method
 
 
-def is_comparable(paired: Paired) -> bool:
-    """Tell whether there is anything to compare."""
-    return len(paired.methods) > 1 and len(paired.problems) > 0
-
-
 def comparable(results: Results) -> Iterator[Paired]:
     """Return every setting with its results, where there is anything to compare."""
-    return (paired for paired in map(results.paired, results.settings) if is_comparable(paired))
+    return (p for p in map(results.paired, results.settings) if len(p.methods) > 1 and p.problems)
 
 
 def titled(title: str, paired: Paired, results: Results) -> str:
@@ -72,29 +65,13 @@ def marked(text: str, is_significant: bool) -> Text:
     return Text(text, bold=is_significant, underlined=is_significant)
 
 
-def from_to(least: int, most: int) -> str:
-    """Return a number, or two of them."""
-    return str(least) if least == most else f"{least} to {most}"
-
-
 def size_note(paired: Paired, settings: list[Setting]) -> str:
     """Say how much was compared, and what was left out."""
     label = paired.setting.label(settings)
-    left_out = (
-        f" {paired.n_left_out} more were left out: not every method has a result there." if paired.n_left_out else ""
-    )
-    where = f"{label}: " if label else ""
-    few = f" Without {', '.join(paired.methods_left_out)}: too few datasets." if paired.methods_left_out else ""
-    return f"{where}{len(paired.problems)} datasets, {from_to(*paired.n_repetitions)} repetitions.{left_out}{few}"
-
-
-def friedman_note(paired: Paired) -> str:
-    """Say whether any methods differ at all."""
-    if len(paired.methods) < 3 or len(paired.problems) < 2:
-        return "Too few methods or datasets for a Friedman test."
-    try:
-        found = st.friedman(paired.errors)
-    except ComitiaError as error:
-        return str(error)
-    cd = st.critical_distance(len(paired.methods), len(paired.problems))
-    return f"Friedman p = {found.p:.2g}; Nemenyi's critical distance is {cd:.3f}."
+    note = f"{label}: " if label else ""
+    note += f"{len(paired.problems)} datasets, {paired.repetitions_text} repetitions."
+    if paired.n_left_out:
+        note += f" {paired.n_left_out} more were left out: not every method has a result there."
+    if paired.methods_left_out:
+        note += f" Without {', '.join(paired.methods_left_out)}: too few datasets."
+    return note
