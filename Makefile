@@ -46,10 +46,10 @@ test: lint types
 	@$(MAKE) --no-print-directory -j2 --output-sync=target test-quick test-processes
 
 test-quick: install
-	$(BIN)/python -m pytest -m "not slow" --ignore=tests/processes
+	$(BIN)/python -m pytest -m "not slow and not processes"
 
 test-processes: install
-	$(BIN)/python -m pytest -m "not slow" tests/processes
+	$(BIN)/python -m pytest -m "not slow and processes"
 
 findings: install
 	$(BIN)/python -m pytest -m slow

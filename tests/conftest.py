@@ -1,7 +1,11 @@
 """What all tests share."""
 
 import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # examples differ from run to run, so that the suite keeps exploring; a failing one is printed and kept
@@ -11,3 +15,31 @@ settings.load_profile("comitia")
 # a shell that runs the suite in the background has it ignore Ctrl-C, which is what some tests are about
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+STARTS = {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.exec"}
+_quick_test: list[str] = []  # the test that must not start a process, while there is one
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark everything in tests/processes; a test elsewhere that starts processes has the mark itself."""
+    processes = Path(__file__).parent / "processes"
+    for item in items:
+        if processes in item.path.parents:
+            item.add_marker(pytest.mark.processes)
+
+
+def _refuse(event: str, arguments: tuple[object, ...]) -> None:
+    if event in STARTS and _quick_test:
+        raise RuntimeError(f"{_quick_test[0]} starts a process: mark it with @pytest.mark.processes ({event})")
+
+
+sys.addaudithook(_refuse)
+
+
+@pytest.fixture(autouse=True)
+def _only_marked_tests_start_processes(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Keep `make test-quick` quick: a test that starts a process waits for it."""
+    if request.node.get_closest_marker("processes") is None:
+        _quick_test.append(request.node.nodeid)
+    yield
+    _quick_test.clear()

@@ -213,5 +213,5 @@ def test_the_truth_comes_with_the_history_or_later() -> None:
     assert History(1, truth=truth).truth is truth
     history = History(1)
     assert history.truth is None
-    history.take_truth(truth)
+    history.truth = truth
     assert history.truth is truth

@@ -73,10 +73,11 @@ def test_architecture_page_shows_this_order() -> None:
     assert [line.split() for line in shown.splitlines()] == LAYERS
 
 
+@pytest.mark.processes
 def test_import_brings_nothing_heavy() -> None:
-    """What is heavy or optional, beyond scikit-learn and ConfigSpace, is imported where it is used."""
+    """What is heavy or optional, beyond scikit-learn (which imports pandas) and ConfigSpace, is imported in use."""
     code = (
-        "import sys, sklearn.ensemble, sklearn.svm, ConfigSpace; before = set(sys.modules); "
+        "import sys, pandas, sklearn.ensemble, sklearn.svm, ConfigSpace; before = set(sys.modules); "
         "import comitia; print(*set(sys.modules) - before)"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -10,6 +10,7 @@ from comitia import Workers, minimize
 from comitia.errors import UnknownName
 
 
+@pytest.mark.processes
 def test_finds_a_minimum_in_worker_processes_with_a_closure(tmp_path: Path) -> None:
     centre = 0.25
 
@@ -24,6 +25,7 @@ def test_finds_a_minimum_in_worker_processes_with_a_closure(tmp_path: Path) -> N
     assert again.best_trial == result.best_trial or again.best_trial.config == result.best_trial.config
 
 
+@pytest.mark.processes
 def test_time_limit_of_a_function_that_never_returns() -> None:
     def hang(config: Any) -> float:
         while True:

@@ -45,8 +45,8 @@ test = 0.3
 name = "3-fold"
 cv = 3
 """
-TIMED = ("train_seconds", "optimizer_seconds", "versions", "machine", "finished_at")
-"""Columns of an experiment's rows that a clock or a machine writes."""
+LEFT_OUT = ("train_seconds", "optimizer_seconds", "versions", "machine", "finished_at", "dataset", "error")
+"""Columns of an experiment's rows that a clock or a machine writes, and texts."""
 
 
 class Priced:
@@ -148,7 +148,7 @@ def experiment_digest() -> str:
         subprocess.run(command, check=True, capture_output=True)
         found = pq.read_table(rows).to_pylist()
     lines = sorted(
-        str(sorted((k, round(v, 9) if isinstance(v, float) else v) for k, v in row.items() if k not in TIMED))
+        str(sorted((k, round(v, 9) if isinstance(v, float) else v) for k, v in row.items() if k not in LEFT_OUT))
         for row in found
     )
     return f"{'experiment':20} {'rows':16} {len(lines):4} {0:3}  {digest(lines)}"

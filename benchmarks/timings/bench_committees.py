@@ -88,7 +88,7 @@ def cost_of_goals() -> float:
         goal = METHODS[name].goal
         kept: dict[int, bytes] = {}
         history = History(1, partial(load, kept))
-        history.take_truth(Truth(y.astype(np.int16), n_classes))
+        history.truth = Truth(y.astype(np.int16), n_classes)
         times = []
         for number in range(n_trials):
             trial = Trial(number, 0, (0.5,), Config({"a": number}))
@@ -114,7 +114,7 @@ def suggestion_seconds(name: str, seed: int) -> list[float]:
     method, y = METHODS[name], rng.integers(n_classes, size=n_rows)
     kept: dict[int, bytes] = {}
     history = History(len(space), partial(load, kept), space=space)
-    history.take_truth(Truth(y.astype(np.int16), n_classes))
+    history.truth = Truth(y.astype(np.int16), n_classes)
     optimizer = method.make_optimizer(space)
     times: list[float] = []
     rows = list(space.sample(n_trials, rng))

@@ -11,12 +11,12 @@ import io
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, Self, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from comitia.arrays import AnyArray, Array, Indices, Mask
+from comitia.arrays import Array, Indices, Mask
 from comitia.space import Config, Space
 
 Status = Literal["ok", "failed", "timeout", "memory", "crashed"]
@@ -61,7 +61,7 @@ class Observation:
     losses: tuple[float, ...] = ()
     """Loss on each split, those of the trial it continues first; smaller is better."""
     metrics: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    """Further scores on the same splits, in scikit-learn's sign."""
+    """Further scores on the same splits, with scikit-learn's sign."""
     seconds: float = 0.0
     n_evaluations: int = 1
     """Number of fits."""
@@ -87,12 +87,10 @@ class Observation:
 
     @property
     def number(self) -> int:
-        """The trial's number."""
         return self.trial.number
 
     @property
     def config(self) -> Config:
-        """The trial's configuration."""
         return self.trial.config
 
     def __repr__(self) -> str:
@@ -101,7 +99,6 @@ class Observation:
 
     @property
     def is_ok(self) -> bool:
-        """Whether it succeeded."""
         return self.status == "ok"
 
     @property
@@ -122,7 +119,26 @@ class Observation:
 
 
 @dataclass(frozen=True)
-class Predictions:
+class _Arrays:
+    """A record of arrays that can be written and read without pickles."""
+
+    def to_bytes(self) -> bytes:
+        """Write as NumPy's own archive format."""
+        arrays = {name: np.asarray(array) for name, array in vars(self).items() if array is not None}
+        buffer = io.BytesIO()
+        np.savez(buffer, **arrays)  # type: ignore[arg-type]
+        return buffer.getvalue()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Read what `to_bytes` wrote; what earlier versions kept beside it is left out."""
+        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
+            arrays = {field.name: archive[field.name] for field in fields(cls) if field.name in archive}
+        return cls(**{name: array if array.ndim else array.item() for name, array in arrays.items()})
+
+
+@dataclass(frozen=True)
+class Predictions(_Arrays):
     """What one trial's models said about rows they were not trained on."""
 
     rows: Indices
@@ -136,19 +152,9 @@ class Predictions:
     seconds: Array | None = None
     """Seconds that each split's answers took, NaN where not measured: (n_splits,)"""
 
-    def to_bytes(self) -> bytes:
-        """Write as NumPy's own archive format, without pickles."""
-        return _archive(self)
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Predictions:
-        """Read what `to_bytes` wrote; what earlier versions kept beside it is left out."""
-        known = {field.name for field in fields(cls)}
-        return cls(**{name: array for name, array in _arrays(data).items() if name in known})
-
 
 @dataclass(frozen=True)
-class Truth:
+class Truth(_Arrays):
     """What the rows of the user's table truly are: with it, predictions become votes and losses."""
 
     y: NDArray[np.generic]
@@ -157,28 +163,6 @@ class Truth:
     """0 for numbers."""
     weights: Array | None = None
     """How much each row counts, all alike if None: (n_rows,)"""
-
-    def to_bytes(self) -> bytes:
-        """Write as NumPy's own archive format, without pickles."""
-        return _archive(self)
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Truth:
-        """Read what `to_bytes` wrote."""
-        arrays = _arrays(data)
-        return cls(y=arrays["y"], n_classes=int(arrays["n_classes"]), weights=arrays.get("weights"))
-
-
-def _archive(record: Predictions | Truth) -> bytes:
-    arrays = {name: np.asarray(array) for name, array in vars(record).items() if array is not None}
-    buffer = io.BytesIO()
-    np.savez(buffer, **arrays)  # type: ignore[arg-type]
-    return buffer.getvalue()
-
-
-def _arrays(data: bytes) -> dict[str, AnyArray]:
-    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-        return {name: arrays[name] for name in arrays.files}
 
 
 class History:
@@ -193,7 +177,7 @@ class History:
     space : Space, optional
         What is searched, for selections that hand over configurations which were never tried.
     truth : Truth, optional
-        What the rows that predictions speak of truly are; may come later, by `take_truth`.
+        What the rows that predictions speak of truly are; may come later.
     """
 
     def __init__(
@@ -205,8 +189,8 @@ class History:
         truth: Truth | None = None,
     ) -> None:
         self._load = load
-        self._space = space
-        self._truth = truth
+        self.space = space
+        self.truth = truth
         self._trials: list[Trial] = []
         # every trial is in one of these three, the waiting ones in the order of numbers
         self._waiting: dict[int, Trial] = {}
@@ -238,21 +222,9 @@ class History:
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_folds": {}}
 
-    # ---- reading ----------------------------------------------------------------------------------------------
-
     def __len__(self) -> int:
         """Return the number of trials, pending ones included."""
         return len(self._trials)
-
-    @property
-    def space(self) -> Space | None:
-        """What is searched, where that is known."""
-        return self._space
-
-    @property
-    def truth(self) -> Truth | None:
-        """What the rows that predictions speak of truly are, where that is known."""
-        return self._truth
 
     @property
     def n_finished(self) -> int:
@@ -294,7 +266,7 @@ class History:
     @property
     def pending(self) -> tuple[Trial, ...]:
         """Trials without a result, waiting or begun, in the order of their numbers."""
-        return tuple(sorted([*self._waiting.values(), *self._begun.values()], key=_number))
+        return tuple(sorted([*self._waiting.values(), *self._begun.values()], key=lambda trial: trial.number))
 
     @property
     def n_pending(self) -> int:
@@ -312,7 +284,6 @@ class History:
         return self._begun.values()
 
     def trial(self, number: int) -> Trial:
-        """Return one trial."""
         return self._trials[number]
 
     def observation(self, number: int) -> Observation | None:
@@ -346,10 +317,6 @@ class History:
         return None if self._best is None else self._observations[self._best]
 
     # ---- changing: only for the study --------------------------------------------------------------------------
-
-    def take_truth(self, truth: Truth) -> None:
-        """Keep what the rows that predictions speak of truly are."""
-        self._truth = truth
 
     def append(self, trial: Trial) -> None:
         """Add a waiting trial; its number must be the next one."""
@@ -388,12 +355,8 @@ class History:
             self._is_superseded[parent] = True
         self._losses[number] = observation.loss
         self._selection_losses[number] = observation.selection_loss
-        self._update_best(number, parent)
-
-    def _update_best(self, number: int, parent: int | None) -> None:
         if self._best is not None and self._best == parent:
-            usable = np.where(self.is_superseded, np.nan, self.losses)
-            self._best = int(np.nanargmin(usable))
+            self._best = int(np.nanargmin(np.where(self.is_superseded, np.nan, self.losses)))
         elif self._best is None or (self._losses[number], number) < (self._losses[self._best], self._best):
             self._best = number
 
@@ -405,10 +368,6 @@ class History:
         self._selection_losses = np.concatenate([self._selection_losses, np.full(n, np.nan)])
         self._is_finished = np.concatenate([self._is_finished, np.zeros(n, dtype=bool)])
         self._is_superseded = np.concatenate([self._is_superseded, np.zeros(n, dtype=bool)])
-
-
-def _number(trial: Trial) -> int:
-    return trial.number
 
 
 def _read_only(view: NDArray[T]) -> NDArray[T]:

@@ -350,6 +350,7 @@ def test_a_fit_with_the_same_storage_resumes(tmp_path: Path) -> None:
     assert whole.leaderboard()["loss"].tolist() == second.leaderboard()["loss"].tolist()
 
 
+@pytest.mark.processes
 def test_nothing_is_written_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     quick(n_jobs=2).fit(*IRIS)

@@ -203,6 +203,7 @@ def test_saving_again_replaces_and_leaves_nothing_else(tmp_path: Path) -> None:
     assert load(tmp_path / "model").best_params_["learner"] == "knn"
 
 
+@pytest.mark.processes
 def test_a_model_loads_in_another_process(tmp_path: Path) -> None:
     model, X = fitted("lightgbm", "classification")
     model.save(tmp_path / "model")

@@ -118,6 +118,7 @@ def test_where_no_member_can_be_fitted_the_best_trial_takes_their_place() -> Non
     assert fit_again(study, evaluator, "full", Serial(), Budget(n_trials=1).start())[0] == []
 
 
+@pytest.mark.processes
 def test_without_a_time_limit_every_member_is_waited_for() -> None:
     study, evaluator = study_of([KNeighborsClassifier(), GaussianNB()], 0.75, 0.25)
     with Workers(1) as pool:
@@ -126,6 +127,7 @@ def test_without_a_time_limit_every_member_is_waited_for() -> None:
 
 
 @pytest.mark.parametrize("n_workers", [1, 2])
+@pytest.mark.processes
 def test_a_member_that_never_ends_costs_no_more_than_the_time_that_is_left(n_workers: int) -> None:
     """Beside it another is ready; alone in the pool it is given up while there is time for the cheapest."""
     study, evaluator = study_of([OnlyParts(endless=True), GaussianNB()], 0.9, 0.1)
@@ -208,6 +210,7 @@ def test_an_estimator_warns_of_members_that_it_leaves_out() -> None:
         AutoClassifier(include=[OnlyParts(), OnlyParts()], **options).fit(X, Y)
 
 
+@pytest.mark.processes
 def test_an_estimator_warns_of_members_that_were_not_ready_in_time() -> None:
     method = Method("weighted", Grid, "Fixed weights.", selection=Weighted(0.5, 0.5))
     include = [OnlyParts(endless=True), GaussianNB()]
@@ -304,7 +307,7 @@ def test_the_validation_loss_of_one_member_is_its_trials_loss(cv: Any) -> None:
     study = Study({"d": [1, 2, 3]}, "grid", seed=0)
     truth = evaluator.judging.truth
     assert truth is not None
-    study.history.take_truth(truth)
+    study.history.truth = truth
     study.run(evaluator, n_trials=3)
     for observation in study.history.observations():
         alone = [Member(observation.config, 1.0, observation.number)]

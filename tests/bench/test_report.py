@@ -264,6 +264,7 @@ def test_one_method_alone_still_makes_a_report(tmp_path: Path) -> None:
     assert [table.title.split(" on ")[0] for table in made] == ["Quartiles of the test error"] * 4
 
 
+@pytest.mark.processes
 def test_the_command_line_runs_pools_and_reports(tmp_path: Path) -> None:
     def comitia(*arguments: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "comitia.cli", "bench", *arguments]

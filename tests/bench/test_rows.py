@@ -79,6 +79,7 @@ def test_a_cell_that_is_run_again_replaces_the_first(tmp_path: Path) -> None:
     assert read_rows(path)[0]["iteration"].tolist() == [1, 2]
 
 
+@pytest.mark.processes
 def test_a_torn_last_line_is_dropped_and_the_others_kept(tmp_path: Path) -> None:
     path = tmp_path / "rows.parquet"
     program = (
@@ -186,6 +187,7 @@ def test_a_full_disk_keeps_what_was_finished(tmp_path: Path, monkeypatch: pytest
     assert read_rows(path)[0]["method"].unique().tolist() == ["rs", "sobol"]
 
 
+@pytest.mark.processes
 def test_two_writers_of_one_file_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "rows.parquet"
     with RowsFile(path, PROTOCOL):

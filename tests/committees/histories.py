@@ -21,7 +21,7 @@ class Played:
         self.rows = np.arange(len(self.y)) if rows is None else np.asarray(rows)
         self.kept: dict[int, Predictions] = {}
         self.history = History(1, self.kept.get)
-        self.history.take_truth(Truth(self.y, n_classes, weights))
+        self.history.truth = Truth(self.y, n_classes, weights)
 
     def ask(self) -> Trial:
         number = len(self.history)

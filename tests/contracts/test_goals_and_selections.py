@@ -26,7 +26,7 @@ def history_of(losses: list[float | None], pending: int = 0, *, is_kept: bool = 
     kept = {i: kept_of(i, loss) for i, loss in enumerate(losses) if loss is not None and is_kept}
     history = History(1, kept.get, space=SPACE)
     if is_kept:
-        history.take_truth(Truth(np.zeros(10, dtype=np.int16), 2))
+        history.truth = Truth(np.zeros(10, dtype=np.int16), 2)
     for number in range(len(losses) + pending):
         config = Config({"a": number})
         history.append(Trial(number, 0, tuple(SPACE.encode([config])[0].tolist()), config))

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from comitia import Config, Seeds, TableEvaluator
-from comitia.auto.refit import Job, Part, Refit
+from comitia.auto.refit import Job, Refit
 from comitia.evaluation.fitting import Examples, fit, fit_parameters, take
 
 X, Y = load_iris(return_X_y=True)
@@ -44,7 +44,7 @@ def test_what_is_handed_over_is_fitted_as_an_evaluator_fits() -> None:
     rows = np.arange(0, 150, 2)
     for keys in ((), (4, 0, 1)):
         ours: Any = evaluator.fit(CONFIG, rows, SEEDS, keys)
-        theirs: Any = Refit(evaluator, SEEDS)(Job(CONFIG, Part(rows, keys)))
+        theirs: Any = Refit(evaluator, SEEDS)(Job(CONFIG, rows, keys))
         assert ours.draw_ == theirs.draw_
 
 

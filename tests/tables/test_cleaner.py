@@ -56,7 +56,7 @@ def test_what_a_column_is(column: Any, kind: str) -> None:
 def test_dates_become_their_parts() -> None:
     table = pd.DataFrame({"when": ["2024-03-05 07:00", None], "x": ["a", "b"]})
     cleaner, matrix = clean(table)
-    assert cleaner.outputs_[:6] == [f"when.{part}" for part in ("year", "month", "day", "weekday", "hour", "days")]
+    assert cleaner.kinds_[0].outputs == [f"when.{part}" for part in ("year", "month", "day", "weekday", "hour", "days")]
     assert matrix[0, :5].tolist() == [2024, 3, 5, 1, 7]
     assert np.isnan(matrix[1, :6]).all()
 

@@ -15,12 +15,13 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from comitia.arrays import AnyArray
-from comitia.auto.refit import FittedMember, LeaveTimeToRefit, Manner, Refitted, fit_again
+from comitia.auto.refit import FittedMember, LeaveTimeToRefit, Manner, Refitted
 from comitia.committees import Ensemble
 from comitia.errors import ChoiceError, DroppedWarning, FallbackWarning, TableError
 from comitia.evaluation.resampling import CV, make_resampling
@@ -60,7 +61,6 @@ class AutoFit:
 
     @cached_property
     def evaluator(self) -> TableEvaluator:
-        """What judges the trials."""
         return TableEvaluator(
             self.default.build,
             self.table,
@@ -104,10 +104,6 @@ class AutoFit:
             callbacks=[*callbacks, LeaveTimeToRefit(meter, manner == "full", self.evaluator.n_folds)],
             progress=progress,
         )
-
-    def refit(self, study: Study, executor: Executor, meter: Meter, manner: Manner) -> Refitted:
-        """Fit what the method hands over within the time that is left."""
-        return fit_again(study, self.evaluator, manner, executor, meter)
 
     def warn(self, study: Study, refitted: Refitted) -> None:
         """Warn the caller of `fit` of models that were left out."""
@@ -209,3 +205,13 @@ def default_folds(target: AnyArray, task: Task, groups: ArrayLike | None, *, has
             "Give more rows, or X_val and y_val."
         )
     return min(3 if len(target) >= MANY_ROWS else 5, n)
+
+
+def leaderboard_of(study: Study) -> pd.DataFrame:
+    """Return one row per finished trial, the best first and those that failed last."""
+    before_the_first = pd.DataFrame(columns=["number", "status", "loss", "seconds", "error"])
+    frame = study.to_frame() if study.history.n_finished else before_the_first
+    frame = frame[frame["status"] != "pending"]
+    frame = frame.sort_values("loss", kind="stable", na_position="last").reset_index(drop=True)
+    frame.insert(0, "rank", range(1, len(frame) + 1))
+    return frame

@@ -9,18 +9,19 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from comitia.arrays import AnyArray, Array, Estimator, Json, Table
-from comitia.auto.autofit import AutoFit, default_folds, default_method, stacked
+from comitia.auto.autofit import AutoFit, default_folds, default_method, leaderboard_of, stacked
 from comitia.auto.folder import save
-from comitia.auto.leaderboard import leaderboard_of
-from comitia.auto.refit import FittedMember, Manner
+from comitia.auto.refit import FittedMember, Manner, fit_again
 from comitia.committees import Ensemble
 from comitia.errors import ChoiceError, TableError
 from comitia.evaluation.checks import checked_labels, checked_numbers
@@ -34,10 +35,6 @@ from comitia.seeds import seed_of
 from comitia.study.budget import Budget, Meter
 from comitia.study.study import Callback, Study
 from comitia.tables.cleaner import Columns, Matrix, TableCleaner, column_names
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from sklearn.utils import Tags
 
 TRIAL_SHARE = 0.4
 """Share of the time limit after which a trial is killed, unless the user says otherwise."""
@@ -140,7 +137,7 @@ class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
             executor = self._executor(meter, stack)
             auto.search(study, executor, meter, self.refit, self.callbacks, progress=bool(self.verbose))
             self.study_ = study
-            refitted = auto.refit(study, executor, meter, self.refit)
+            refitted = fit_again(study, auto.evaluator, self.refit, executor, meter)
         auto.warn(self.study_, refitted)
         self.members_ = refitted.members or [auto.fallback()]
         self.ensemble_ = auto.ensemble(self.study_, self.members_)
@@ -219,21 +216,14 @@ class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
         """Return a new table as learners get it."""
         check_is_fitted(self, "ensemble_")
         had_names, has_names = "feature_names_in_" in vars(self), column_names(X) is not None
-        name = type(self).__name__
-        if had_names and not has_names:
-            message = f"X does not have valid feature names, but {name} was fitted with feature names"
-            warnings.warn(message, UserWarning, stacklevel=3)
-        elif has_names and not had_names:
-            message = f"X has feature names, but {name} was fitted without feature names"
+        if had_names != has_names:
+            here, there = ("does not have valid", "with") if had_names else ("has", "without")
+            message = f"X {here} feature names, but {type(self).__name__} was fitted {there} feature names"
             warnings.warn(message, UserWarning, stacklevel=3)
         return self.cleaner_.transform(X)
 
     def _score(
-        self,
-        default: Callable[..., float],
-        X: Table | ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None,
+        self, default: Callable[..., float], X: Table | ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
     ) -> float:
         """Return the score of `scoring`, or scikit-learn's own."""
         loss = self._scoring().loss
@@ -260,7 +250,7 @@ class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
 
     @property
     def best_score_(self) -> float:
-        """Validation score of the best trial, in scikit-learn's sign: optimistic, being the best of many."""
+        """Validation score of the best trial, with scikit-learn's sign: optimistic, being the best of many."""
         check_is_fitted(self, "members_")
         return self._scoring().score(self.study_.best_trial.loss)
 
@@ -359,7 +349,7 @@ class AutoClassifier(ClassifierMixin, _Auto):  # type: ignore[misc]
         What votes or is averaged: `config`, `weight`, `pipeline` (fitted; it takes the cleaned table), `trial`,
         `temperature` (what its probabilities are tempered by, see docs/committees.md).
     validation_score_ : float
-        Score of the members together on the rows that each was judged on, in scikit-learn's sign: `best_score_` is
+        Score of the members together on the rows that each was judged on, with scikit-learn's sign: `best_score_` is
         that of the best single model. Both are optimistic. NaN where `scoring` cannot be computed from what is kept.
     study_ : Study
 
@@ -433,8 +423,7 @@ class AutoRegressor(RegressorMixin, _Auto):  # type: ignore[misc]
     def _encode_target(self, y: ArrayLike | None, n_rows: int) -> AnyArray:
         return checked_numbers(y, n_rows)
 
-    def _encode_more(self, y: ArrayLike | None, n_rows: int) -> AnyArray:
-        return checked_numbers(y, n_rows)
+    _encode_more = _encode_target
 
     def predict(self, X: Table | ArrayLike) -> Array:
         """Return the prediction for each row, (n,)."""

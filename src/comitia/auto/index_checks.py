@@ -21,15 +21,7 @@ Part: TypeAlias = Any
 
 
 def check_indices(kind: type, arguments: Sequence[Part], state: Part) -> None:
-    """Refuse what an object would be built from if it would then be read beyond its end.
-
-    Parameters
-    ----------
-    kind : type
-        Of the object.
-    arguments, state
-        What it tells `pickle`; the state is None where it has none.
-    """
+    """Refuse what an object tells `pickle` (a state of None is none) if the object would be read beyond its end."""
     if issubclass(kind, Tree):
         is_sound = state is not None and _is_sound_tree(*arguments, **state)
     elif issubclass(kind, KDTree | BallTree):

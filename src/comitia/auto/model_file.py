@@ -6,7 +6,8 @@ in one pass and cannot describe a cycle. What an object consists of is what it t
 
 Reading first collects the names of all types and functions in the file and refuses it if one is not trusted, before
 anything of it is imported or built. Trusted are `TRUSTED`, what the caller adds, scikit-learn's estimators and losses,
-ufuncs, types of numbers and sparse matrices. What indexes memory is checked by `index_checks` before it is built.
+ufuncs, types of numbers and sparse matrices; of those, nothing but losses is called while a file is read. What indexes
+memory is checked by `index_checks` before it is built.
 """
 
 from __future__ import annotations
@@ -37,7 +38,6 @@ Value: TypeAlias = "bool | int | float | str | list[int] | None"
 """A plain value as it is, or the position of an entry as a list of one number."""
 Entry: TypeAlias = list[Any]
 """The kind of an object, and what is needed to build it again."""
-
 Order: TypeAlias = Literal["C", "F"]
 
 OBJECTS, ARRAYS = "objects.json", "arrays"
@@ -45,7 +45,7 @@ PLAIN = (type(None), bool, int, float, str)
 SEQUENCES: dict[str, type] = {kind.__name__: kind for kind in (list, tuple, set, frozenset)}
 SPARSE = sparse.csr_matrix | sparse.csc_matrix | sparse.csr_array | sparse.csc_array
 OF_NUMBERS = ("numpy", special.__name__, *{kind.__module__ for kind in get_args(SPARSE)})
-LOSSES = ("sklearn._loss.", "sklearn.linear_model._sgd_fast")
+LOSSES = ("sklearn._loss.", "sklearn.linear_model._sgd_fast.")
 DAMAGE = (
     zipfile.BadZipFile,
     zlib.error,
@@ -88,7 +88,9 @@ def read_model(file: Path, trusted: Iterable[str] = ()) -> Part:
             reader = _Reader(archive.read(ARRAYS))
             entries = json.loads(archive.read(OBJECTS))
         known = {*TRUSTED, *RANDOM, *trusted}
-        untrusted = [name for name in sorted(_names_in(entries) - known) if not _is_harmless(name)]
+        called = {str(entry[1]) for entry in entries if entry[0] == "call"}
+        unknown = sorted(_names_in(entries) - known)
+        untrusted = [name for name in unknown if not _is_harmless(name) or (name in called and not _is_of_loss(name))]
         if not untrusted:
             return reader.read(entries)
     except DAMAGE as error:
@@ -121,11 +123,15 @@ def _is_harmless(name: str) -> bool:
         return False
     found = vars(sys.modules[module]).get(last) if module in sys.modules else None
     if not isinstance(found, type):
-        is_of_loss = module.startswith(LOSSES) and last.startswith("__pyx_unpickle_")  # its class is an argument
-        return is_of_loss or isinstance(found, np.ufunc)
+        return isinstance(found, np.ufunc) or (_is_of_loss(name) and last.startswith("__pyx_unpickle_"))
     if module.startswith("sklearn."):
-        return module.startswith(LOSSES) or issubclass(found, BaseEstimator)
+        is_own = found.__module__.startswith("sklearn.")
+        return is_own and (_is_of_loss(name) or issubclass(found, BaseEstimator))
     return issubclass(found, np.generic | SPARSE)
+
+
+def _is_of_loss(name: str) -> bool:
+    return name.startswith(LOSSES)
 
 
 def _find(name: str) -> Part:
@@ -158,7 +164,7 @@ class _Writer:
         self.entries: list[Entry] = []
         self.numbers = io.BytesIO()
         self._positions: dict[int, int | None] = {}
-        self._seen: list[object] = []  # else Python would use the id of what is gone again
+        self._seen: list[object] = []  # kept alive, so that no other object gets the same id
 
     def value(self, value: Part) -> Value:
         if type(value) in PLAIN:
@@ -184,7 +190,8 @@ class _Writer:
         if kind is dict:
             return ["dict", self._values(part for item in value.items() for part in item)]
         if kind is bytes:
-            return ["bytes", *self._written(value)]
+            start = self.numbers.tell()
+            return ["bytes", start, self.numbers.write(value)]
         if kind is slice:
             return ["slice", self._values((value.start, value.stop, value.step))]
         if kind is np.ndarray or kind is np.memmap:
@@ -196,11 +203,6 @@ class _Writer:
         if isinstance(value, type | np.ufunc | FunctionType | BuiltinFunctionType):
             return ["name", _name_of(value)]
         return self._reduced(value)
-
-    def _written(self, numbers: bytes) -> tuple[int, int]:
-        start = self.numbers.tell()
-        self.numbers.write(numbers)
-        return start, len(numbers)
 
     def _array(self, array: AnyArray) -> Entry:
         if array.dtype.hasobject:
@@ -273,13 +275,13 @@ class _Reader:
         self._found: dict[str, Part] = {}
         self._build: dict[str, Callable[..., object]] = {
             **{name: lambda values, kind=kind: kind(self._values(values)) for name, kind in SEQUENCES.items()},
-            "dict": self._dict,
+            "dict": lambda values: dict(self._pairs(values)),
             "bytes": lambda start, size: self._numbers[start : start + size],
             "root": self._value,
             "slice": lambda values: slice(*self._values(values)),
             "array": self._array,
             "objects": self._objects,
-            "scalar": lambda value: self._value(value)[()],
+            "scalar": lambda value: np.asarray(self._value(value))[()],
             "dtype": np.dtype,
             "name": self._name,
             "new": self._new,
@@ -306,15 +308,14 @@ class _Reader:
         parts = iter(self._values(values))
         return zip(parts, parts, strict=True)
 
-    def _dict(self, values: Sequence[Value]) -> dict[Part, Part]:
-        return dict(self._pairs(values))
-
     def _array(self, spelled: Part, shape: Sequence[int], order: Order, start: int, narrow: Sequence[str]) -> AnyArray:
         dtype, n = np.dtype(spelled), math.prod(shape)
         if min(shape, default=0) < 0:
             raise ValueError(f"an array has the shape {shape}")
-        starts = np.cumsum([start, *(n * np.dtype(kept).itemsize for kept in narrow)]).tolist()
-        columns = [np.frombuffer(self._numbers, kept, n, at) for kept, at in zip(narrow, starts, strict=False)]
+        columns = []
+        for kept in narrow:
+            columns.append(np.frombuffer(self._numbers, kept, n, start))
+            start += columns[-1].nbytes
         if dtype.names is None:
             [column] = columns
             return column.astype(dtype).reshape(shape, order=order)

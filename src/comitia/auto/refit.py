@@ -13,7 +13,7 @@ from comitia.arrays import Estimator, Indices
 from comitia.errors import NothingFound
 from comitia.evaluation.table import TableEvaluator
 from comitia.execution.crew import Crew, Outcome, make_crew
-from comitia.history import Observation
+from comitia.history import History, Observation
 from comitia.seams import Member
 from comitia.seeds import Seeds
 from comitia.space import Config
@@ -47,20 +47,13 @@ class Refitted(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """Rows to fit a member on, and the numbers that its randomness is drawn by."""
-
-    rows: Indices
-    keys: tuple[int, ...] = ()
-    """Trial, repeat and fold of a model that was judged, so that it is fitted as it was then."""
-
-
-@dataclass(frozen=True, eq=False)
 class Job:
     """One fit of a member."""
 
     config: Config
-    part: Part
+    rows: Indices
+    keys: tuple[int, ...] = ()
+    """What its randomness is drawn by: trial, repeat and fold of a model that was judged, to fit it as it was then."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,19 +64,17 @@ class Refit:
     seeds: Seeds
 
     def __call__(self, job: Job) -> Estimator:
-        """Return the fitted model."""
-        return self.evaluator.fit(job.config, job.part.rows, self.seeds, job.part.keys)
+        return self.evaluator.fit(job.config, job.rows, self.seeds, job.keys)
 
-    def parts(self, number: int, manner: Manner) -> list[Part]:
-        """Return what a model is fitted on: all rows, the training part of each fold, or of the first.
-
-        `number` is the trial that named the splits: the first of its chain.
-        """
+    def jobs(self, member: Member, history: History, manner: Manner) -> list[Job]:
+        """Return the fits of a member: on all rows, on the training part of each fold, or of the first."""
         if manner == "full":
-            return [Part(np.arange(len(self.evaluator.y)))]
+            return [Job(member.config, np.arange(len(self.evaluator.y)))]
+        # the trial that named its splits; what was never tried has those of the first trial
+        number = 0 if member.trial is None else history.trial(member.trial).root
         splits = self.evaluator.splits(number, 0, self.seeds)
-        parts = [Part(train, (number, 0, fold)) for fold, (train, _) in enumerate(splits)]
-        return parts if manner == "folds" else parts[:1]
+        jobs = [Job(member.config, train, (number, 0, fold)) for fold, (train, _) in enumerate(splits)]
+        return jobs if manner == "folds" else jobs[:1]
 
 
 @dataclass
@@ -112,7 +103,8 @@ def fit_again(study: Study, evaluator: TableEvaluator, manner: Manner, executor:
     the weights of the others grow. If none is left, single trials take their place, the best first, the cheapest last.
     """
     task = Refit(evaluator, study.seeds)
-    costs = {o.number: o.seconds / max(o.n_evaluations, 1) for o in study.history.observations() if o.is_ok}
+    good = [o for o in study.history.observations() if o.is_ok]
+    costs: dict[int | None, float] = {o.number: o.seconds / max(o.n_evaluations, 1) for o in good}
     errors: list[str] = []
     n_late = 0
     crew = make_crew(task, executor)
@@ -125,8 +117,9 @@ def fit_again(study: Study, evaluator: TableEvaluator, manner: Manner, executor:
         spare = 0.0
         if cheapest is not None and np.isfinite(meter.seconds_left):
             spare = max(2.0 * cheapest, SPARE_SHARE * meter.seconds_left)
-        jobs = [[Job(m.config, part) for part in task.parts(_root(study, m), manner)] for m in members]
-        if waiting and len(members) == 1 and _cost(members[0], costs) > meter.seconds_left - spare:
+        jobs = [task.jobs(member, study.history, manner) for member in members]
+        # what was never tried may cost nothing, for all that is known
+        if waiting and len(members) == 1 and costs.get(members[0].trial, 0.0) > meter.seconds_left - spare:
             n_late += len(jobs[0]) if members is chosen else 0
             continue
         fits = _fit(jobs, crew, meter, spare)
@@ -138,16 +131,6 @@ def fit_again(study: Study, evaluator: TableEvaluator, manner: Manner, executor:
         hopeless = {member.trial for member, fit in zip(members, fits, strict=True) if fit.errors or fit.n_late}
         waiting = [others for others in waiting if others[0].trial not in hopeless]
     return Refitted([], errors, n_late)
-
-
-def _root(study: Study, member: Member) -> int:
-    """Return the trial that named a member's splits; what was never tried has those of the first trial."""
-    return 0 if member.trial is None else study.history.trial(member.trial).root
-
-
-def _cost(member: Member, costs: Mapping[int, float]) -> float:
-    """Return the seconds of a fit; 0 if it was never tried, so that nothing is known."""
-    return 0.0 if member.trial is None else costs.get(member.trial, 0.0)
 
 
 @dataclass

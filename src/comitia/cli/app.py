@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from comitia.cli.bench_commands import app as bench_app
-from comitia.cli.fit_options import FitOptions
 from comitia.cli.one_line import one_line_errors
 
 if TYPE_CHECKING:
@@ -30,22 +29,8 @@ app = typer.Typer(
 )
 
 
-class Format(StrEnum):
-    """How listings are printed."""
-
-    table = "table"
-    json = "json"
-    csv = "csv"
-
-
-class Preset(StrEnum):
-    """How much care to take."""
-
-    fast = "fast"
-    balanced = "balanced"
-    thorough = "thorough"
-
-
+Format = StrEnum("Format", ["table", "json", "csv"])
+Preset = StrEnum("Preset", ["fast", "balanced", "thorough"])
 Output = Annotated[Path, typer.Option("--output", "-o", help="Folder for the model; must be new or empty.")]
 FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to print.")]
 
@@ -84,29 +69,29 @@ def fit(
 
         comitia fit train.csv --target y --metric roc_auc --n-trials 100 --include lightgbm --include linear
     """
-    options = FitOptions(
-        train=train,
-        target=target,
-        time_limit=time_limit,
-        n_trials=n_trials,
-        task=task,
-        metric=metric,
-        groups=groups,
-        weights=weights,
-        time_column=time_column,
-        method=method,
-        preset=preset.value,
-        include=include,
-        exclude=exclude,
-        jobs=jobs,
-        trial_time_limit=trial_time_limit,
-        trial_memory_limit=trial_memory_limit,
-        delimiter=delimiter,
-        seed=seed,
-    )
     with one_line_errors():
-        from comitia.cli.commands import run_fit
+        from comitia.cli.commands import FitOptions, run_fit
 
+        options = FitOptions(
+            train=train,
+            target=target,
+            time_limit=time_limit,
+            n_trials=n_trials,
+            task=task,
+            metric=metric,
+            groups=groups,
+            weights=weights,
+            time_column=time_column,
+            method=method,
+            preset=preset.value,
+            include=include,
+            exclude=exclude,
+            jobs=jobs,
+            trial_time_limit=trial_time_limit,
+            trial_memory_limit=trial_memory_limit,
+            delimiter=delimiter,
+            seed=seed,
+        )
         _print_summary(run_fit(options, output, overwrite=overwrite, verbose=not quiet), output)
 
 

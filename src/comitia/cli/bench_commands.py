@@ -52,7 +52,36 @@ def run(
         comitia bench run experiments/peers-samplers.toml --problem sonar --method rs --method bayes
     """
     with one_line_errors():
-        _run(experiment, scale, data, jobs, output, problem or [], method or [], retry=retry, quiet=quiet)
+        from comitia.bench.cells.run import check, run_experiment
+        from comitia.bench.plan.experiment_file import read_experiment
+        from comitia.bench.problems.finding import data_folder
+
+        full = read_experiment(experiment)
+        folder = data_folder(data)
+        missing, sizes = check(full, folder)
+        scaled = full.only(problems=problem or [], methods=method or []).scaled(scale, sizes)
+        rows = output or experiment.parent / "rows" / f"{experiment.stem}{'' if scale == 1 else f'@{scale:g}'}.parquet"
+        _announce(full, scaled, missing)
+        with Bar(not quiet) as bar:
+            done = run_experiment(
+                scaled,
+                rows,
+                data=folder,
+                jobs=jobs,
+                retry=retry,
+                on_start=bar.start,
+                on_cell=lambda cell, _: bar.advance(f"{cell.method} on {cell.problem}"),
+            )
+        if not done.n_cells:
+            print("Nothing to run: none of its methods can be run here.")
+            return
+        before = f", {done.n_done_before} were there before" if done.n_done_before else ""
+        failed = f", {done.n_failed} failed (their rows say why)" if done.n_failed else ""
+        print(f"{done.n_run} of {done.n_cells} cells run{before}{failed}. Rows: {rows}")
+        if done.is_interrupted:
+            print("Interrupted: everything finished is kept. Run the same command again to resume.", file=sys.stderr)
+            raise typer.Exit(130)
+        print(f"Report: comitia bench report {rows}")
 
 
 @app.command()
@@ -100,10 +129,7 @@ def pool(
     space: Annotated[str, typer.Option(help="A space of `comitia spaces`.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Parquet file.")],
     n_trials: Annotated[int, typer.Option(min=2, help="Configurations of each method.")] = 500,
-    method: Annotated[
-        list[str] | None,
-        typer.Option(help="Search whose trials are pooled; may be repeated. By default rs."),
-    ] = None,
+    method: Annotated[list[str] | None, typer.Option(help="Search to pool; may be repeated. By default rs.")] = None,
     folds: Annotated[int, typer.Option(min=2, help="Folds of the validation.")] = 5,
     cv: Annotated[float | None, typer.Option(help="Fraction of a hold-out, or a number of folds, for --folds.")] = None,
     test: Annotated[float, typer.Option(help="Fraction of the rows for the test.")] = 1 / 3,
@@ -141,7 +167,7 @@ def pool(
             space=space,
             n_trials=n_trials,
             methods=tuple(method or ["rs"]),
-            cv=folds if cv is None else cv if cv < 1 else int(cv),
+            cv=folds if cv is None else cv if cv % 1 else int(cv),
             loss=loss,
             test=test,
             most_train_rows=most_train_rows,
@@ -151,13 +177,7 @@ def pool(
         )
         with Bar(not quiet) as bar:
             bar.start(n_trials * len(plan.methods) * partitions, 0)
-            made = make_pool(
-                plan,
-                output,
-                data=data_folder(data),
-                jobs=jobs,
-                on_trial=lambda n: bar.advance_to(n, f"{n} evaluations"),
-            )
+            made = make_pool(plan, output, data=data_folder(data), jobs=jobs, on_trial=bar.advance_to)
         n_ok = sum(entry.status == "ok" for entry in made.partitions[0].entries)
         print(f"{len(made)} configurations, {n_ok} of them ok, in {output}. Use it as the problem pool:{output}")
         print(CAVEAT)
@@ -175,50 +195,6 @@ def peers() -> None:
         for peer in PEERS.values():
             state = "ready" if peer.is_ready else f"make peer NAME={peer.environment}"
             print(f"{peer.name:18} {peer.kind:8} {state:26} {peer.summary}")
-
-
-def _run(
-    path: Path,
-    scale: float,
-    data: Path | None,
-    jobs: int,
-    output: Path | None,
-    problems: list[str],
-    methods: list[str],
-    *,
-    retry: bool,
-    quiet: bool,
-) -> None:
-    from comitia.bench.cells.run import check, run_experiment
-    from comitia.bench.plan.experiment_file import read_experiment
-    from comitia.bench.problems.finding import data_folder
-
-    full = read_experiment(path)
-    folder = data_folder(data)
-    missing, sizes = check(full, folder)
-    experiment = full.only(problems=problems, methods=methods).scaled(scale, sizes)
-    rows = output or path.parent / "rows" / f"{path.stem}{'' if scale == 1 else f'@{scale:g}'}.parquet"
-    _announce(full, experiment, missing)
-    with Bar(not quiet) as bar:
-        done = run_experiment(
-            experiment,
-            rows,
-            data=folder,
-            jobs=jobs,
-            retry=retry,
-            on_start=bar.start,
-            on_cell=lambda cell, _: bar.advance(f"{cell.method} on {cell.problem}"),
-        )
-    if not done.n_cells:
-        print("Nothing to run: none of its methods can be run here.")
-        return
-    before = f", {done.n_done_before} were there before" if done.n_done_before else ""
-    failed = f", {done.n_failed} failed (their rows say why)" if done.n_failed else ""
-    print(f"{done.n_run} of {done.n_cells} cells run{before}{failed}. Rows: {rows}")
-    if done.is_interrupted:
-        print("Interrupted: everything finished is kept. Run the same command again to resume.", file=sys.stderr)
-        raise typer.Exit(130)
-    print(f"Report: comitia bench report {rows}")
 
 
 def _announce(full: Experiment, scaled: Experiment, missing: list[str]) -> None:
@@ -243,23 +219,16 @@ class Bar:
     """A progress bar over cells or configurations on standard error."""
 
     def __init__(self, is_shown: bool) -> None:
+        from rich import progress
         from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
 
-        self._progress = Progress(
-            BarColumn(bar_width=30),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("left:"),
-            TimeRemainingColumn(),
-            TextColumn("{task.description}"),
+        self._progress = progress.Progress(
+            progress.BarColumn(bar_width=30),
+            progress.MofNCompleteColumn(),
+            progress.TimeElapsedColumn(),
+            progress.TextColumn("left:"),
+            progress.TimeRemainingColumn(),
+            progress.TextColumn("{task.description}"),
             console=Console(stderr=True),
             disable=not is_shown,
         )
@@ -281,7 +250,7 @@ class Bar:
         assert self._task is not None
         self._progress.update(self._task, advance=1, description=description)
 
-    def advance_to(self, n: int, description: str) -> None:
-        """Note how many are done in all."""
+    def advance_to(self, n: int) -> None:
+        """Note how many evaluations are done in all."""
         assert self._task is not None
-        self._progress.update(self._task, completed=n, description=description)
+        self._progress.update(self._task, completed=n, description=f"{n} evaluations")

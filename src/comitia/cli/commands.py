@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+import pandas as pd
 
 from comitia.arrays import AnyArray
+from comitia.auto.autofit import leaderboard_of
 from comitia.auto.estimators import AutoClassifier, AutoRegressor
 from comitia.auto.folder import STUDY, check_output, load
-from comitia.auto.leaderboard import leaderboard_of
-from comitia.cli.fit_options import FILE, FitOptions
 from comitia.errors import ChoiceError, ModelError, TableError, UnknownName
 from comitia.evaluation.checks import task_of
 from comitia.evaluation.scoring import Task
@@ -23,36 +24,57 @@ from comitia.methods import METHODS
 from comitia.study.study import Study
 from comitia.tables.reading import read_table, split_target
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 Auto: TypeAlias = AutoClassifier | AutoRegressor
 KINDS: dict[str, type[Auto]] = {"classification": AutoClassifier, "regression": AutoRegressor}
-
-
-@dataclass(frozen=True)
-class PresetChoices:
-    """What `--preset` stands for; None is the estimator's own choice."""
-
-    n_folds: int | None = None
-    include: Sequence[str] | None = None
-
-
-PRESETS = {
-    "fast": PresetChoices(3, ["linear", "lightgbm"]),
-    "balanced": PresetChoices(),
-    "thorough": PresetChoices(10),
+PRESETS: dict[str, tuple[int | None, Sequence[str] | None]] = {
+    "fast": (3, ["linear", "lightgbm"]),
+    "balanced": (None, None),
+    "thorough": (10, None),
 }
+"""The folds and learners that `--preset` stands for; None is the estimator's own choice."""
+FitData: TypeAlias = tuple[pd.DataFrame, AnyArray, AnyArray | None, AnyArray | None]
+"""X, y, sample_weight and groups."""
+FILE = "fit.json"
 
 
-@dataclass(frozen=True)
-class Columns:
-    """The columns of a table by what they are for."""
+@dataclass(frozen=True, kw_only=True)
+class FitOptions:
+    """How a fit was begun: options of `comitia fit`, kept beside the model so that `comitia resume` has them again."""
 
-    X: pd.DataFrame
-    y: AnyArray
-    groups: AnyArray | None = None
-    sample_weight: AnyArray | None = None
+    train: str
+    target: str
+    time_limit: float | None = None
+    n_trials: int | None = None
+    task: str | None = None
+    metric: str | None = None
+    groups: str | None = None
+    weights: str | None = None
+    time_column: str | None = None
+    method: str | None = None
+    preset: str = "balanced"
+    include: list[str] | None = None
+    exclude: list[str] | None = None
+    jobs: int = 1
+    trial_time_limit: float | None = None
+    trial_memory_limit: float | None = None
+    delimiter: str | None = None
+    seed: int | None = None
+    checksum: str = ""
+    """Of the table; empty before it was read."""
+
+    def write(self, folder: Path) -> None:
+        (folder / FILE).write_text(json.dumps(asdict(self), indent=1))
+
+    @classmethod
+    def read(cls, folder: Path) -> FitOptions:
+        """Read the options of a model folder, also of one that an earlier version wrote."""
+        try:
+            found = json.loads((folder / FILE).read_text())
+            known = {field.name for field in fields(cls)}
+            return cls(**{name: value for name, value in found.items() if name in known})
+        except (ValueError, TypeError, AttributeError) as error:
+            path = str(folder / FILE)
+            raise ModelError(f"{path!r} must be a {FILE} of comitia. Got another file: {error}") from error
 
 
 def run_fit(options: FitOptions, output: Path, *, overwrite: bool, verbose: bool) -> Auto:
@@ -60,14 +82,14 @@ def run_fit(options: FitOptions, output: Path, *, overwrite: bool, verbose: bool
     table = read_table(options.train, delimiter=options.delimiter)
     X, y = split_target(table, options.target)
     estimator = _estimator(options, y)  # refuses wrong options before a folder is made
-    columns = _columns(options, X, y)
+    data = _fit_data(options, X, y)
     check_output(output, overwrite=overwrite)
     output.mkdir(exist_ok=True)
     for name in (STUDY, FILE):
         (output / name).unlink(missing_ok=True)
     source = "-" if options.train == "-" else str(Path(options.train).absolute())
     replace(options, train=source, checksum=_checksum(table)).write(output)
-    return _fit_and_save(estimator, columns, output, verbose)
+    return _fit_and_save(estimator, data, output, verbose)
 
 
 def run_resume(model: Path, time_limit: float | None, n_trials: int | None, *, verbose: bool) -> Auto:
@@ -85,12 +107,12 @@ def run_resume(model: Path, time_limit: float | None, n_trials: int | None, *, v
     if time_limit is not None or n_trials is not None:
         options = replace(options, time_limit=time_limit, n_trials=n_trials)
     X, y = split_target(table, options.target)
-    return _fit_and_save(_estimator(options, y), _columns(options, X, y), model, verbose)
+    return _fit_and_save(_estimator(options, y), _fit_data(options, X, y), model, verbose)
 
 
-def _fit_and_save(estimator: Auto, columns: Columns, output: Path, verbose: bool) -> Auto:
+def _fit_and_save(estimator: Auto, data: FitData, output: Path, verbose: bool) -> Auto:
     estimator.set_params(storage=str(output / STUDY), verbose=int(verbose))
-    estimator.fit(columns.X, columns.y, columns.sample_weight, columns.groups)
+    estimator.fit(*data)
     estimator.save(output)
     estimator.study_.close()
     return estimator
@@ -100,8 +122,7 @@ def _estimator(options: FitOptions, y: pd.Series) -> Auto:
     task = options.task or _task_of(y)
     if task not in KINDS:
         raise UnknownName("task", task, KINDS)
-    preset = PRESETS[options.preset]
-    cv = preset.n_folds
+    cv, include = PRESETS[options.preset]
     if options.time_column:
         from sklearn.model_selection import TimeSeriesSplit
 
@@ -112,7 +133,7 @@ def _estimator(options: FitOptions, y: pd.Series) -> Auto:
         method=options.method,
         scoring=options.metric,
         cv=cv,
-        include=options.include or preset.include,
+        include=options.include or include,
         exclude=options.exclude or [],
         n_jobs=options.jobs,
         trial_time_limit=options.trial_time_limit,
@@ -130,7 +151,7 @@ def _task_of(y: pd.Series) -> Task:
     return task_of(values if values.dtype.kind in "fiub" else values.astype(str), None)
 
 
-def _columns(options: FitOptions, X: pd.DataFrame, y: pd.Series) -> Columns:
+def _fit_data(options: FitOptions, X: pd.DataFrame, y: pd.Series) -> FitData:
     """Take groups and weights out of the table, or sort it by time."""
     named = {"groups": options.groups, "weights": options.weights, "time-column": options.time_column}
     for option, name in named.items():
@@ -142,17 +163,12 @@ def _columns(options: FitOptions, X: pd.DataFrame, y: pd.Series) -> Columns:
         order = np.argsort(_sortable(X[options.time_column]), kind="stable")
         X, y = X.iloc[order], y.iloc[order]
     taken = [name for name in (options.groups, options.weights) if name is not None]
-    return Columns(
-        X.drop(columns=taken),
-        y.to_numpy(),
-        None if options.groups is None else X[options.groups].to_numpy(),
-        None if options.weights is None else X[options.weights].to_numpy(),
-    )
+    weights = None if options.weights is None else X[options.weights].to_numpy()
+    groups = None if options.groups is None else X[options.groups].to_numpy()
+    return X.drop(columns=taken), y.to_numpy(), weights, groups
 
 
 def _sortable(column: pd.Series) -> AnyArray:
-    import pandas as pd
-
     if pd.api.types.is_numeric_dtype(column.dtype):
         return column.to_numpy()
     parsed = pd.to_datetime(column, errors="coerce", utc=True)
@@ -162,16 +178,12 @@ def _sortable(column: pd.Series) -> AnyArray:
 
 
 def _checksum(table: pd.DataFrame) -> str:
-    import pandas as pd
-
     rows = pd.util.hash_pandas_object(table.astype(str), index=False).to_numpy()
     return hashlib.blake2b(rows.tobytes() + repr(list(table.columns)).encode(), digest_size=16).hexdigest()
 
 
 def run_predict(model: Path, table: str, proba: bool, delimiter: str | None, trusted: list[str]) -> pd.DataFrame:
     """Return predictions as a frame."""
-    import pandas as pd
-
     estimator = load(model, trusted=trusted)
     X = read_table(table, delimiter=delimiter)
     if not proba:
@@ -202,8 +214,6 @@ def _short(value: object) -> str:
 
 def methods_frame() -> pd.DataFrame:
     """Return the registry of methods."""
-    import pandas as pd
-
     rows = []
     for method in METHODS.values():
         paper = "; ".join(paper.citation for paper in method.papers) or "comitia"
@@ -213,8 +223,6 @@ def methods_frame() -> pd.DataFrame:
 
 def spaces_frame() -> pd.DataFrame:
     """Return the ready-made spaces."""
-    import pandas as pd
-
     return pd.DataFrame(
         [{"name": r.name, "task": r.task, "paper": r.paper, "what": r.summary} for r in SPACES.values()]
     )

@@ -69,7 +69,8 @@ def checked_target(y: ArrayLike | None, n_rows: int, *, warn: bool = False) -> A
         raise TableError("A target is needed. Got y=None: requires y to be passed, but the target y is None.")
     given = np.asarray(y)
     try:
-        target: AnyArray = column_or_1d(given, warn=warn)
+        # as it is where possible: a copy has other strides, by which a recorded study would not know its target again
+        target: AnyArray = given if given.ndim == 1 else column_or_1d(given, warn=warn)
     except ValueError as error:
         raise TableError(f"'y' must have shape ({n_rows},), one entry per row. Got shape {given.shape}.") from error
     if len(target) != n_rows:

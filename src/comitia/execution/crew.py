@@ -1,9 +1,9 @@
-"""Crews: who carries out the tasks of one run, and the book of what is being done.
+"""Crews: who carries out the tasks of one run, and which of them are under way.
 
 A crew has one function, which it calls for every task; the function carries the data and travels once. `HereCrew`
-calls it in this thread. `FuturesCrew` hands tasks to any executor of `concurrent.futures`. One for another system, such
-as a Dask client, is a class with the methods of `Crew`: it sends the function once in its constructor, keeps the tasks
-in the order in which they were begun, and `make_crew` chooses it.
+calls it in this thread, for `Serial`. `FuturesCrew` hands tasks to any other executor of `concurrent.futures`. One for
+another system, such as a Dask client, is a class with the methods of `Crew`: it sends the function once in its
+constructor, keeps the tasks in the order in which they were begun, and `make_crew` chooses it.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
-from typing import Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Generic, NamedTuple, ParamSpec, Protocol, TypeVar, runtime_checkable
 
 from comitia.errors import ChoiceError, ExecutionError, check_int
-from comitia.execution.serial import Serial
 from comitia.execution.workers import Workers
 
+P = ParamSpec("P")
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 
@@ -66,6 +66,29 @@ class Crew(Protocol[Task, Answer]):
         """Leave nothing running that was begun here."""
 
 
+class Serial(Executor):
+    """Run each task at once, in the calling thread. It cannot kill, so it takes no limits for a trial.
+
+    Parameters
+    ----------
+    n_slots : int
+        How many trials to ask for and record at a time: one transaction for all of them, where trials are very cheap.
+    """
+
+    def __init__(self, n_slots: int = 1) -> None:
+        check_int("Serial", "n_slots", n_slots)
+        self.n_slots = int(n_slots)
+
+    def submit(self, fn: Callable[P, Answer], /, *args: P.args, **kwargs: P.kwargs) -> Future[Answer]:
+        """Run the task and return its finished future."""
+        future: Future[Answer] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
 class HereCrew(Generic[Task, Answer]):
     """Carries out tasks in the calling thread, one after the other, without futures: for very cheap ones."""
 
@@ -82,8 +105,7 @@ class HereCrew(Generic[Task, Answer]):
 
     def wait(self, seconds: float) -> bool:
         """Carry out everything that was begun, as far as the seconds allow another task to start."""
-        clock = time.monotonic
-        began = clock()
+        began = time.monotonic()
         end = began + seconds
         for task in self.tasks[len(self._done) :]:
             if began >= end:
@@ -93,7 +115,7 @@ class HereCrew(Generic[Task, Answer]):
                 answer = self._function(task)
             except Exception as caught:
                 error = caught
-            now = clock()
+            now = time.monotonic()
             self._done.append(Outcome(task, answer, error, now - began))
             began = now
         return bool(self._done)
@@ -111,11 +133,6 @@ class HereCrew(Generic[Task, Answer]):
         self.abandon()
 
 
-class _Begun(NamedTuple, Generic[Task]):
-    task: Task
-    at: float
-
-
 class FuturesCrew(Generic[Task, Answer]):
     """Hands tasks to an executor; with `Workers` it can kill them, with others it can only let them run on."""
 
@@ -127,15 +144,15 @@ class FuturesCrew(Generic[Task, Answer]):
         self._executor = executor
         self._workers = executor if isinstance(executor, Workers) else None
         self._owns_workers = self._workers is not None and not self._workers.is_held
-        self._begun: dict[Future[Answer], _Begun[Task]] = {}
+        self._begun: dict[Future[Answer], tuple[Task, float]] = {}  # when it was begun, too
 
     @property
     def tasks(self) -> Sequence[Task]:
-        return [begun.task for begun in self._begun.values()]
+        return [task for task, _ in self._begun.values()]
 
     def begin(self, task: Task) -> None:
         future = self._executor.submit(self._function, task)
-        self._begun[future] = _Begun(task, time.monotonic())
+        self._begun[future] = (task, time.monotonic())
 
     def wait(self, seconds: float) -> bool:
         timeout = None if seconds == math.inf else max(seconds, 0.0)

@@ -1,6 +1,6 @@
 """The nursery: a small process that has imported what workers need and forks them on request (Linux).
 
-`python nursery.py FD` is started by `comitia.execution.starters`. It never runs a task, has one thread and has used no
+`python nursery.py` is started by `comitia.execution.starters`. It never runs a task, has one thread and has used no
 OpenMP, so forking it is safe, and a fresh worker costs milliseconds instead of seconds of imports. It does not import
 the user's `__main__`. When the parent goes away, for whatever reason, the control socket closes and every worker is
 killed with all its descendants: nothing is left, even after kill -9.
@@ -15,7 +15,6 @@ import contextlib
 import ctypes
 import gc
 import importlib
-import importlib.util
 import json
 import os
 import selectors
@@ -26,7 +25,6 @@ import traceback
 from multiprocessing.connection import Connection
 from typing import Any
 
-WORKER = "_comitia_worker"
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -123,12 +121,10 @@ class Nursery:
                     os.waitpid(pid, 0)
 
     def children(self) -> set[int]:
-        """Return the numbers of our child processes."""
         with open(f"/proc/{os.getpid()}/task/{os.getpid()}/children") as listing:
             return {int(pid) for pid in listing.read().split()}
 
     def tell(self, message: dict[str, int]) -> None:
-        """Send a message to the parent."""
         self.control.send(json.dumps(message).encode())
 
 
@@ -143,7 +139,8 @@ def become_worker(fd: int, inherited: list[Any]) -> None:
         os.setsid()
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # if the nursery itself is killed
         prctl(PR_SET_CHILD_SUBREAPER, 1)  # its orphans come to us when it ends, not before
-        worker: Any = sys.modules[WORKER]
+        from comitia.execution import worker
+
         worker.settle_in()
         worker.serve(Connection(fd))
         code = 0
@@ -159,26 +156,14 @@ def prctl(option: int, value: int) -> None:
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
-def load_worker(folder: str) -> None:
-    """Import `worker.py` under a name that no module of the user has."""
-    spec = importlib.util.spec_from_file_location(WORKER, os.path.join(folder, "worker.py"))
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[WORKER] = module
-    spec.loader.exec_module(module)
-
-
 def main() -> None:
     """Import what was asked for, then serve."""
-    control = socket.socket(fileno=int(sys.argv[1]))
     order = json.loads(sys.stdin.readline())
-    here = os.path.dirname(os.path.abspath(__file__))
+    control = socket.socket(fileno=order["socket"])
     sys.path[:] = order["path"]
     for module in order["preload"]:
         with contextlib.suppress(Exception):  # a worker that needs it will say so
             importlib.import_module(module)
-    load_worker(here)
     gc.collect()
     gc.freeze()  # what is here stays shared with the forks
     Nursery(control).run()

@@ -24,7 +24,6 @@ import psutil
 from comitia.arrays import Json
 from comitia.errors import ExecutionError
 
-HERE = Path(__file__).parent
 PRELOADED = ("numpy", "scipy", "sklearn", "pandas", "ConfigSpace", "lightgbm", "cloudpickle", "comitia")
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
@@ -82,20 +81,13 @@ class Nursery:
     """Forks workers from a process that has done the imports; see `nursery.py`."""
 
     def __init__(self, n_workers: int) -> None:
+        # what the parent has imported of the usual heavy packages: workers will need the same
+        heavy = [name for name in list(sys.modules) if name.split(".")[0] in PRELOADED and "__main__" not in name]
+        order = {"preload": [*sorted(heavy), "comitia.execution.worker"]}
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._process = subprocess.Popen(
-            [sys.executable, str(HERE / "nursery.py"), str(theirs.fileno())],
-            stdin=subprocess.PIPE,
-            pass_fds=[theirs.fileno()],
-            env=environment(n_workers),
-            start_new_session=True,
-        )
-        theirs.close()
+        with theirs:
+            self._process = _launch("nursery.py", {**order, "socket": theirs.fileno()}, n_workers)
         self._has_started = False
-        order = {"path": _path(), "preload": _to_preload()}
-        assert self._process.stdin is not None
-        with contextlib.suppress(BrokenPipeError), self._process.stdin as stdin:  # its end shows as an event
-            stdin.write(json.dumps(order).encode() + b"\n")
 
     def start(self, worker: int) -> Connection:
         ours, theirs = socket.socketpair()
@@ -152,10 +144,10 @@ class Nursery:
 
 
 class FreshProcesses:
-    """Starts a new Python for each worker; see `fresh.py`."""
+    """Starts a new Python for each worker; see `worker.py`."""
 
     def __init__(self, n_workers: int) -> None:
-        self._environment = environment(n_workers)
+        self._n_workers = n_workers
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
         self._new: list[Event] = []
 
@@ -164,29 +156,19 @@ class FreshProcesses:
             return self._start_and_accept(worker)
         ours, theirs = socket.socketpair()
         with theirs:
-            self._launch(worker, {"socket": theirs.fileno()}, [theirs.fileno()])
+            self._launch(worker, {"socket": theirs.fileno()})
         return Connection(ours.detach())
 
     def _start_and_accept(self, worker: int) -> Connection:
         """Start on Windows, where descriptors are not inherited by number: the worker connects to us."""
         key = secrets.token_bytes(32)
         with Listener(authkey=key) as listener:
-            self._launch(worker, {"address": listener.address, "key": key.hex()}, [])
+            self._launch(worker, {"address": listener.address, "key": key.hex()})
             return listener.accept()
 
-    def _launch(self, worker: int, order: Json, descriptors: list[int]) -> None:
-        process = subprocess.Popen(
-            [sys.executable, str(HERE / "fresh.py")],
-            stdin=subprocess.PIPE,
-            env=self._environment,
-            pass_fds=descriptors,
-            start_new_session=True,
-        )
-        self._processes[worker] = process
-        self._new.append(Event("started", worker, process.pid))
-        assert process.stdin is not None
-        with contextlib.suppress(BrokenPipeError), process.stdin as stdin:  # its end shows as an event
-            stdin.write(json.dumps({**order, "path": _path()}).encode() + b"\n")
+    def _launch(self, worker: int, order: Json) -> None:
+        self._processes[worker] = _launch("worker.py", order, self._n_workers)
+        self._new.append(Event("started", worker, self._processes[worker].pid))
 
     def kill(self, worker: int) -> None:
         if worker in self._processes:
@@ -210,14 +192,20 @@ class FreshProcesses:
             process.wait()
 
 
-def _path() -> list[str]:
-    """Return Python's path as workers, which may start elsewhere, understand it."""
-    return [os.path.abspath(str(entry)) for entry in sys.path]
-
-
-def _to_preload() -> list[str]:
-    """Name what the parent has imported of the usual heavy packages: workers will need the same."""
-    return sorted(name for name in list(sys.modules) if name.split(".")[0] in PRELOADED and "__main__" not in name)
+def _launch(program: str, order: Json, n_workers: int) -> subprocess.Popen[bytes]:
+    """Start a program of this folder; its order, and Python's path, are a line of JSON on its standard input."""
+    process = subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name(program))],
+        stdin=subprocess.PIPE,
+        env=environment(n_workers),
+        pass_fds=[order["socket"]] if "socket" in order else [],
+        start_new_session=True,
+    )
+    assert process.stdin is not None
+    path = [os.path.abspath(str(entry)) for entry in sys.path]  # the program may start elsewhere
+    with contextlib.suppress(BrokenPipeError), process.stdin as stdin:  # its end shows as an event
+        stdin.write(json.dumps({**order, "path": path}).encode() + b"\n")
+    return process
 
 
 def kill_group(pid: int) -> None:

@@ -70,7 +70,7 @@ class Watch:
             limit = self._limits.seconds if self.has_begun else STARTING_SECONDS
             what = "The trial" if self.has_begun else "Loading the trial in its worker"
             return TrialTimeout(f"{what} went over its limit of {limit:g} s and was killed.")
-        used = self._resident() + self._resident_children(now)
+        used = _resident(self.pid) + self._resident_children(now)
         if used > self._limits.memory:
             return TrialMemory(
                 f"The trial went over its limit of {self._limits.memory / 2**20:,.0f} MiB of memory with "
@@ -80,10 +80,7 @@ class Watch:
 
     def is_bloated(self) -> bool:
         """Tell whether the worker, now idle, still holds so much that it would count against its next task."""
-        return self._resident() > self._limits.memory / 2
-
-    def _resident(self) -> int:
-        return 0 if self.pid is None else _resident(self.pid)
+        return _resident(self.pid) > self._limits.memory / 2
 
     def _resident_children(self, now: float) -> int:
         if self.pid is not None and now - self._children_at > CHILDREN_SECONDS:
@@ -94,8 +91,8 @@ class Watch:
         return self._children_bytes
 
 
-def _resident(pid: int) -> int:
-    """Return the resident bytes of a process; 0 if it is gone."""
+def _resident(pid: int | None) -> int:
+    """Return the resident bytes of a process; 0 if it has not started or is gone."""
     with suppress(psutil.Error):
-        return int(psutil.Process(pid).memory_info().rss)
+        return 0 if pid is None else int(psutil.Process(pid).memory_info().rss)
     return 0

@@ -1,6 +1,8 @@
 """What runs inside a worker process: receive a function once, then arguments, and send back results.
 
-Only the standard library is imported here, so that a worker starts fast and imports what its tasks need.
+Only the standard library is imported here, so that a worker starts fast and imports what its tasks need. Where there is
+no safe fork (macOS, Windows) a worker is a program of its own: `python worker.py` reads one line of JSON from standard
+input, with Python's path and the descriptor of a socket, or, on Windows, where to connect and with which key.
 
 Messages, pickled, from the parent: `("function", key, payload)`, `("forget", key)`, `("task", number, key, payload)`.
 From the worker: `("begin", number)`, `("result", number, payload)`, `("error", number, payload)`.
@@ -9,11 +11,12 @@ From the worker: `("begin", number)`, `("result", number, payload)`, `("error", 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import pickle
 import sys
 from collections.abc import Callable
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Client, Connection
 
 Functions = dict[int, "bytes | Callable[..., object]"]
 """What was sent, by key: pickled until its first task."""
@@ -86,3 +89,18 @@ def settle_in() -> None:
     except OSError:  # there is no standard error
         for descriptor in (1, 2):
             os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
+
+
+def main() -> None:
+    """Connect to the parent, then serve."""
+    order = json.loads(sys.stdin.readline())
+    sys.path[:] = order["path"]
+    settle_in()
+    if "socket" in order:
+        serve(Connection(order["socket"]))
+    else:
+        serve(Client(order["address"], authkey=bytes.fromhex(order["key"])))
+
+
+if __name__ == "__main__":
+    main()

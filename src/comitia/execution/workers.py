@@ -302,7 +302,9 @@ class _Supervisor:
     def _listen(self) -> None:
         connections = {worker.connection: worker for worker in self._workers.values() if not worker.connection.closed}
         waitables = self._starter.waitables()
-        for ready in mp_connection.wait([self._wake_read, *waitables, *connections], self._patience()):
+        is_idle = not any(worker.task for worker in self._workers.values())
+        patience = None if is_idle and waitables else TICK_SECONDS  # for ever, where nothing needs to be looked at
+        for ready in mp_connection.wait([self._wake_read, *waitables, *connections], patience):
             if ready is self._wake_read:
                 while self._wake_read.poll():
                     self._wake_read.recv_bytes()
@@ -310,12 +312,6 @@ class _Supervisor:
                 self._receive(connections[ready])
         for event in self._starter.events():
             self._happened(event)
-
-    def _patience(self) -> float | None:
-        """Return how long nothing needs to be looked at."""
-        if not any(worker.task for worker in self._workers.values()) and self._starter.waitables():
-            return None
-        return TICK_SECONDS
 
     def _receive(self, worker: _Worker) -> None:
         try:
@@ -339,7 +335,9 @@ class _Supervisor:
         if kind == "result":
             task.future.set_result(value)
         else:
-            task.future.set_exception(value if isinstance(value, Exception) else RuntimeError(_text(value)))
+            task.future.set_exception(
+                value if isinstance(value, Exception) else RuntimeError(f"{type(value).__name__}: {value}")
+            )
         if worker.watch.is_bloated():
             self._condemn(worker, None)
 
@@ -404,10 +402,6 @@ def _pickled(what: str, thing: object) -> bytes:
             f"The {what} of a task must be picklable to reach worker processes. Got {type(thing).__name__}: "
             f"{type(error).__name__}: {error}. Remove what cannot be pickled (locks, open files), or use n_jobs=1."
         ) from error
-
-
-def _text(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"
 
 
 def _how_it_ended(code: int) -> str:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from comitia.arrays import Array, Mask
 from comitia.errors import SpaceError
-from comitia.space.hyperparameters import Hyperparameter
+from comitia.space.hyperparameters import Choice, Hyperparameter
 
 Compare: TypeAlias = Callable[..., Mask]
 """`compare(numbers, operand)`, of whole columns."""
@@ -48,7 +48,6 @@ class Combination:
     every: bool
 
     def holds(self, numbers: Array, active: Mask) -> Mask:
-        """Return in which rows it holds."""
         reduce = np.logical_and.reduce if self.every else np.logical_or.reduce
         return np.asarray(reduce([part.holds(numbers, active) for part in self.parts]))
 
@@ -61,10 +60,6 @@ def columns_of(rule: Rule) -> set[int]:
     if isinstance(rule, Comparison):
         return {rule.column} if rule.other is None else {rule.column, rule.other}
     return set().union(*(columns_of(part) for part in rule.parts))
-
-
-def _in(left: Array, values: Array) -> Mask:
-    return np.isin(left, values)
 
 
 _CONDITIONS: dict[type, Compare] = {
@@ -97,7 +92,7 @@ def compile_condition(condition: CS.conditions.ConditionLike, columns: Sequence[
     index = _index(columns, condition.parent.name)
     column = columns[index]
     if isinstance(condition, CS.InCondition):
-        return Comparison(index, _in, np.array([column.number(value) for value in condition.values]))
+        return Comparison(index, np.isin, np.array([column.number(value) for value in condition.values]))
     return Comparison(index, _CONDITIONS[type(condition)], column.number(condition.value))
 
 
@@ -111,14 +106,12 @@ def compile_forbidden(clause: CS.forbidden.ForbiddenLike, columns: Sequence[Hype
     index = _index(columns, clause.hyperparameter.name)
     column = columns[index]
     if isinstance(clause, CS.ForbiddenInClause):
-        return Comparison(index, _in, np.array([column.number(value) for value in clause.values]))
+        return Comparison(index, np.isin, np.array([column.number(value) for value in clause.values]))
     return Comparison(index, _CLAUSES[type(clause)], column.number(clause.value))  # type: ignore[attr-defined]
 
 
 def _compile_relation(clause: CS.forbidden.ForbiddenRelation, columns: Sequence[Hyperparameter]) -> Rule:
     """Translate a relation between two hyperparameters; choices are compared by value, not by index."""
-    from comitia.space.hyperparameters import Choice
-
     left, right = _index(columns, clause.left.name), _index(columns, clause.right.name)
     compare = _RELATIONS[type(clause)]
     a, b = columns[left], columns[right]
@@ -196,11 +189,7 @@ class Branches:
     def __call__(self, numbers: Array, active: Mask) -> NDArray[np.int64]:
         """Return one label per row."""
         digits = np.concatenate(
-            [
-                np.where(active[:, self._parents], numbers[:, self._parents] + 1, 0),
-                active[:, self._children],
-            ],
-            axis=1,
+            [np.where(active[:, self._parents], numbers[:, self._parents] + 1, 0), active[:, self._children]], axis=1
         ).astype(np.uint64)
         labels: NDArray[np.uint64] = (digits * self._factors).sum(axis=1, dtype=np.uint64)
         return labels.astype(np.int64)

@@ -45,15 +45,12 @@ class Config(Mapping[str, Value]):
 
     # the views of the dictionary: those of Mapping look up every value one by one
     def keys(self) -> KeysView[str]:
-        """Return the names."""
         return self._values.keys()
 
     def values(self) -> ValuesView[Value]:
-        """Return the values."""
         return self._values.values()
 
     def items(self) -> ItemsView[str, Value]:
-        """Return pairs of names and values."""
         return self._values.items()
 
     def _key(self) -> frozenset[tuple[str, type, Value]]:

@@ -7,40 +7,16 @@ import re
 from ast import literal_eval
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Protocol, runtime_checkable
 
 import ConfigSpace as CS
 import numpy as np
+from scipy import stats
+from scipy.stats.distributions import rv_frozen
 
-from comitia.arrays import Array, Json
+from comitia.arrays import Json
 from comitia.errors import SpaceError
 from comitia.space.config import Value
 from comitia.space.hyperparameters import Definition
-
-
-@runtime_checkable
-class Unfrozen(Protocol):
-    """A SciPy distribution without its arguments, such as `scipy.stats.uniform`."""
-
-    name: str
-
-    def ppf(self, q: Array) -> Array:
-        """Return quantiles."""
-
-
-@runtime_checkable
-class Distribution(Protocol):
-    """A SciPy distribution with its arguments, such as `scipy.stats.uniform(0, 1)`."""
-
-    dist: Unfrozen
-    args: tuple[float, ...]
-    kwds: dict[str, float]
-
-    def ppf(self, q: Array) -> Array:
-        """Return quantiles."""
-
-    def support(self) -> tuple[float, float]:
-        """Return the ends of the range."""
 
 
 def configspace_from_dict(distributions: Mapping[str, Value]) -> CS.ConfigurationSpace:
@@ -58,12 +34,12 @@ def configspace_from_dict(distributions: Mapping[str, Value]) -> CS.Configuratio
 
 
 def _hyperparameter(name: str, values: Value) -> Definition:
-    if isinstance(values, Unfrozen):
+    if isinstance(values, stats.rv_continuous | stats.rv_discrete):
         raise SpaceError(
             f"The distribution of {name!r} must have its arguments. Got {values.name!r} without any. "
             f"Call it, for example {values.name}(0, 1)."
         )
-    if isinstance(values, Distribution):
+    if isinstance(values, rv_frozen):
         return _from_distribution(name, values)
     if isinstance(values, np.ndarray):
         values = values.tolist()
@@ -103,9 +79,7 @@ def _is_literal(option: Value) -> bool:
         return False
 
 
-def _from_distribution(name: str, frozen: Distribution) -> Definition:
-    from scipy import stats
-
+def _from_distribution(name: str, frozen: rv_frozen) -> Definition:
     kind = frozen.dist.name
     lower, upper = frozen.support()
     middle = frozen.ppf(np.array([0.25, 0.75]))
@@ -115,7 +89,9 @@ def _from_distribution(name: str, frozen: Distribution) -> Definition:
             "Check its arguments; uniform takes (start, width)."
         )
     if kind == "randint":
-        return _integer(name, int(lower), int(upper))
+        if lower == upper:
+            return CS.CategoricalHyperparameter(name, [int(lower)])
+        return CS.UniformIntegerHyperparameter(name, int(lower), int(upper))
     if isinstance(frozen.dist, stats.rv_discrete):
         raise SpaceError(
             f"The discrete distribution of {name!r} must be 'randint'. Got {kind!r} instead. "
@@ -133,12 +109,6 @@ def _from_distribution(name: str, frozen: Distribution) -> Definition:
         "kwds": {k: float(v) for k, v in frozen.kwds.items()},
     }
     return CS.UniformFloatHyperparameter(name, 0.0, 1.0, meta={"scipy": recipe})
-
-
-def _integer(name: str, lower: int, upper: int) -> Definition:
-    if lower == upper:
-        return CS.CategoricalHyperparameter(name, [lower])
-    return CS.UniformIntegerHyperparameter(name, lower, upper)
 
 
 def json_dict(space: CS.ConfigurationSpace) -> Json:

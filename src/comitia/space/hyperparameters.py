@@ -11,12 +11,15 @@ Reals carry ten significant digits: then `decode(encode(config)) == config` hold
 from __future__ import annotations
 
 import math
+from ast import literal_eval
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 import ConfigSpace as CS
 import numpy as np
+from scipy import stats
+from scipy.stats.distributions import rv_frozen
 
 from comitia.arrays import Array, Json
 from comitia.errors import SpaceError
@@ -36,16 +39,6 @@ TAIL = 1e-9
 """The probability that is cut off at either end of a distribution: most have infinite ends."""
 STEP = 0.1
 """Step of a real towards a neighbour, in the encoded range; Lévesque 2018, §5.3.2, names no size for it."""
-
-
-class Frozen(Protocol):
-    """What is used of a frozen SciPy distribution."""
-
-    def ppf(self, q: Array) -> Array:
-        """Return quantiles."""
-
-    def cdf(self, x: Array) -> Array:
-        """Return probabilities."""
 
 
 class Hyperparameter(Protocol):
@@ -96,9 +89,9 @@ class Real:
     lower: float
     upper: float
     log: bool = False
-    shape: Frozen | None = field(default=None, repr=False)
+    shape: rv_frozen | None = field(default=None, repr=False)
     """Distribution of the coordinate (ConfigSpace's normal and beta); None is uniform."""
-    quantiles: Frozen | None = field(default=None, repr=False)
+    quantiles: rv_frozen | None = field(default=None, repr=False)
     """A distribution whose probabilities are the coordinates: any SciPy distribution of a user's dict."""
     size: float = math.inf
     is_categorical: bool = False
@@ -180,7 +173,7 @@ class Integer:
     lower: int
     upper: int
     log: bool = False
-    shape: Frozen | None = field(default=None, repr=False)
+    shape: rv_frozen | None = field(default=None, repr=False)
     is_categorical: bool = False
 
     @property
@@ -332,41 +325,33 @@ def _outside(name: str, expected: str, got: object) -> SpaceError:
     return SpaceError(f"The hyperparameter {name!r} must be {expected}. Got {got!r} instead.")
 
 
-def compile_hyperparameter(hyperparameter: Definition) -> Hyperparameter:
+def compile_hyperparameter(h: Definition) -> Hyperparameter:
     """Translate a ConfigSpace hyperparameter."""
-    name = hyperparameter.name
-    meta = dict(hyperparameter.meta or {})
-    match hyperparameter:
+    name = h.name
+    meta = dict(h.meta or {})
+    match h:
         case CS.UniformFloatHyperparameter():
-            if "scipy" in meta:
-                return _quantile(name, meta["scipy"])
-            return Real(name, hyperparameter.lower, hyperparameter.upper, hyperparameter.log)
+            return _quantile(name, meta["scipy"]) if "scipy" in meta else Real(name, h.lower, h.upper, h.log)
         case CS.NormalFloatHyperparameter() | CS.BetaFloatHyperparameter():
-            real = hyperparameter
-            return Real(name, real.lower, real.upper, real.log, shape=_shape(real))
+            return Real(name, h.lower, h.upper, h.log, shape=_shape(h))
         case CS.UniformIntegerHyperparameter():
-            return Integer(name, int(hyperparameter.lower), int(hyperparameter.upper), hyperparameter.log)
+            return Integer(name, int(h.lower), int(h.upper), h.log)
         case CS.NormalIntegerHyperparameter() | CS.BetaIntegerHyperparameter():
-            integer = hyperparameter
-            return Integer(name, int(integer.lower), int(integer.upper), integer.log, shape=_shape(integer))
+            return Integer(name, int(h.lower), int(h.upper), h.log, shape=_shape(h))
         case CS.CategoricalHyperparameter():
-            weights = hyperparameter.weights
-            options = _options(meta, hyperparameter.choices)
-            return Choice(name, options, weights=None if weights is None else tuple(weights))
+            return Choice(name, _options(meta, h.choices), weights=None if h.weights is None else tuple(h.weights))
         case CS.OrdinalHyperparameter():
-            return Choice(name, tuple(hyperparameter.sequence), ordered=True)
+            return Choice(name, tuple(h.sequence), ordered=True)
         case CS.Constant():
-            return Choice(name, (hyperparameter.value,))
+            return Choice(name, (h.value,))
     raise SpaceError(
         f"The hyperparameter {name!r} must be a ConfigSpace float, integer, categorical, ordinal or constant. "
-        f"Got {type(hyperparameter).__name__} instead."
+        f"Got {type(h).__name__} instead."
     )
 
 
 def _options(meta: Mapping[Hashable, Value], choices: Sequence[Value]) -> tuple[Value, ...]:
     """Return the values behind the labels that `from_dict` writes for what JSON cannot hold."""
-    from ast import literal_eval
-
     if "objects" in meta:
         return tuple(meta["objects"])
     if meta.get("literals"):
@@ -379,23 +364,17 @@ def _options(meta: Mapping[Hashable, Value], choices: Sequence[Value]) -> tuple[
     return tuple(choices)
 
 
-def _shape(h: Shaped) -> Frozen:
+def _shape(h: Shaped) -> rv_frozen:
     """Return the distribution of the coordinate of ConfigSpace's normal and beta hyperparameters."""
-    from scipy import stats
-
     if isinstance(h, CS.BetaFloatHyperparameter | CS.BetaIntegerHyperparameter):
-        frozen: Frozen = stats.beta(h.alpha, h.beta)
-        return frozen
+        return stats.beta(h.alpha, h.beta)
     low, high, mean = (math.log(v) if h.log else v for v in (h.lower, h.upper, h.mu))
     loc, scale = (mean - low) / (high - low), h.sigma / (high - low)
-    truncated: Frozen = stats.truncnorm((0 - loc) / scale, (1 - loc) / scale, loc=loc, scale=scale)
-    return truncated
+    return stats.truncnorm((0 - loc) / scale, (1 - loc) / scale, loc=loc, scale=scale)
 
 
 def _quantile(name: str, recipe: Json) -> Hyperparameter:
     """Rebuild a SciPy distribution from its name and arguments."""
-    from scipy import stats
-
     frozen = getattr(stats, recipe["name"])(*recipe["args"], **recipe["kwds"])
     lower, upper = (float(end) for end in frozen.support())
     return Real(name, lower, upper, quantiles=frozen)

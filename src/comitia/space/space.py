@@ -29,7 +29,6 @@ from comitia.space.conditions import (
 from comitia.space.config import Config, Value
 from comitia.space.dicts import configspace_from_dict, configspace_from_json, json_dict
 from comitia.space.hyperparameters import STEP, Real, Reals, compile_hyperparameter
-from comitia.space.neighbours import one_exchange
 
 MOST_GRID_POINTS = 1_000_000
 SAMPLING_ROUNDS = 200
@@ -257,11 +256,29 @@ class Space:
         return self._branches(numbers, activity(numbers, self._order, self._rules))
 
     def neighbours(self, X: ArrayLike, *, step: float = STEP) -> tuple[Array, Indices]:
-        """Return the allowed one-exchange neighbours of all rows, and the row of each (Lévesque 2018, eq. 5.8)."""
+        """Return the allowed one-exchange neighbours of all rows, and the row of each (Lévesque 2018, eq. 5.7-5.8).
+
+        They are what local search looks at: one active hyperparameter is changed in every way that its kind allows. A
+        real takes a step either way, an integer and an ordinal go to the next value either way, a categorical to every
+        other value. A hyperparameter that becomes active keeps the coordinate it has in the row: the middle where the
+        row was imputed.
+        """
         X = self._rows(X)
-        found, origin = one_exchange(X, self.active(X), self.columns, step)
+        active = self.active(X)
+        rows, origins = [np.empty((0, len(self.columns)))], [np.empty(0, dtype=np.intp)]
+        for j, column in enumerate(self.columns):
+            origin = np.flatnonzero(active[:, j])
+            if not len(origin):
+                continue
+            for moved in column.neighbours(X[origin, j], step):
+                exists = ~np.isnan(moved)
+                changed = X[origin[exists]]
+                changed[:, j] = moved[exists]
+                rows.append(changed)
+                origins.append(origin[exists])
+        found = np.concatenate(rows)
         allowed = self.is_allowed(found)
-        return found[allowed], origin[allowed]
+        return found[allowed], np.concatenate(origins)[allowed]
 
     # ---- points -----------------------------------------------------------------------------------------------
 

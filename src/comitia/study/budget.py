@@ -37,7 +37,6 @@ class Budget:
         object.__setattr__(self, "time_limit", None if limit is None else float(limit))
 
     def start(self) -> Meter:
-        """Begin to count."""
         return Meter(self, time.monotonic())
 
 
@@ -50,7 +49,6 @@ class Meter:
 
     @property
     def seconds(self) -> float:
-        """Seconds since the start."""
         return time.monotonic() - self.started
 
     @property

@@ -52,7 +52,6 @@ class Evaluate:
     seeds: Seeds
 
     def __call__(self, trial: Trial) -> Result:
-        """Evaluate a trial."""
         return self.evaluator(trial, self.seeds)
 
 
@@ -138,13 +137,11 @@ class Run:
         text = "The trial was still running after {:.3g} s, when the run's time was over. Use trial_time_limit."
         with held_back():
             begun = [trial.number for trial in self.crew.tasks]
-            endless = [outcome for outcome in self.crew.abandon() if outcome.seconds > limit / 2]
-            self.study.record(
-                [
-                    (Observation.failed(o.task, text.format(o.seconds), status="timeout", seconds=o.seconds), None)
-                    for o in endless
-                ]
-            )
+            late = [outcome for outcome in self.crew.abandon() if outcome.seconds > limit / 2]
+            failed = [
+                Observation.failed(o.task, text.format(o.seconds), status="timeout", seconds=o.seconds) for o in late
+            ]
+            self.study.record([(observation, None) for observation in failed])
             self.study.history.give_back(begun)
 
 

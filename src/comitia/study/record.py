@@ -42,7 +42,6 @@ class Header:
     versions: dict[str, str]
 
     def to_bytes(self) -> bytes:
-        """Write as JSON."""
         return json.dumps(asdict(self)).encode()
 
 
@@ -53,8 +52,6 @@ class StudyRecord:
         self.store = store
         self._outbox: list[Result] = []
         self._seconds_at_risk, self._written_at = 0.0, time.monotonic()
-
-    # ---- which study it is ----------------------------------------------------------------------------------------
 
     def header(self) -> Header | None:
         """Read which study the record holds; None if it is new."""
@@ -122,8 +119,6 @@ class StudyRecord:
             "Use the same, or another storage."
         )
 
-    # ---- reading --------------------------------------------------------------------------------------------------
-
     def history(self, space: Space) -> History:
         """Read everything that was asked and what came of it; what has no result waits."""
         truth = self.store.get("truth")
@@ -146,8 +141,6 @@ class StudyRecord:
                 return predictions
         data = self.store.get(_key(number))
         return None if data is None else Predictions.from_bytes(data)
-
-    # ---- writing --------------------------------------------------------------------------------------------------
 
     def add(self, observation: Observation, predictions: Predictions | None) -> None:
         """Take a result that the next `write` writes."""

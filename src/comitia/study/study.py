@@ -11,12 +11,11 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, suppress
-from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from comitia.errors import ChoiceError, ExhaustedError, SpaceError, StoreError, StoreMismatch, TellError, check_int
 from comitia.execution.crew import make_crew
@@ -33,9 +32,6 @@ from comitia.study.interrupts import held_back, watched
 from comitia.study.loop import Evaluate, Run
 from comitia.study.record import Result, StudyRecord
 from comitia.study.store import MemoryStore, make_store
-
-if TYPE_CHECKING:
-    import pandas as pd  # imported where it is used: it would be most of comitia's import time
 
 log = logging.getLogger("comitia")
 Callback = Callable[["Study", Observation], object]
@@ -306,7 +302,11 @@ class Study:
                 bar = stack.enter_context(ProgressBar(meter))
                 callbacks.append(bar.update)
             log.info("running %s with %d at a time, %s", self.method.name, crew.n_slots, meter.budget)
-            notify = partial(_notify, callbacks, self)
+
+            def notify(observation: Observation) -> None:
+                for callback in callbacks:
+                    callback(self, observation)
+
             try:
                 self.stop_reason = Run(self, crew, evaluator.n_fits, meter, notify).loop()
             except KeyboardInterrupt:
@@ -357,7 +357,7 @@ class Study:
                 f"predictions and knows the truth. Got {type(evaluator).__name__}, which keeps none. Use "
                 "TableEvaluator(..., keep='predictions') (or 'probabilities'), or another method."
             )
-        self.history.take_truth(truth)
+        self.history.truth = truth
         self._record.keep_truth(truth)
 
     def stop(self) -> None:
@@ -380,8 +380,6 @@ class Study:
 
         A metric that is called as one of these columns is in the column "metrics.<name>".
         """
-        import pandas as pd
-
         rows = []
         for number in range(len(self.history)):
             trial = self.history.trial(number)
@@ -397,11 +395,6 @@ class Study:
 
 def _column_of(metric: str) -> str:
     return f"metrics.{metric}" if metric in ("number", "status", "loss", "seconds", "error") else metric
-
-
-def _notify(callbacks: Sequence[Callback], study: Study, observation: Observation) -> None:
-    for callback in callbacks:
-        callback(study, observation)
 
 
 def _checked_callbacks(callbacks: Iterable[Callback]) -> list[Callback]:

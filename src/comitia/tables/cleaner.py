@@ -11,22 +11,22 @@ Numeric arrays, numeric frames and sparse matrices pass through without an inspe
 from __future__ import annotations
 
 import re
+import warnings
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from pandas.api.extensions import ExtensionDtype
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_array
 
 from comitia.arrays import AnyArray, Array, Table
 from comitia.errors import TableError
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from numpy.typing import ArrayLike
-    from pandas.api.extensions import ExtensionDtype
 
 Kind: TypeAlias = Literal["number", "date", "category", "text", "nothing"]
 """What a column is; "nothing" is constant or all missing, and left out."""
@@ -73,13 +73,8 @@ class ColumnKind:
 
     @property
     def output_is_code(self) -> list[bool]:
-        """Which of them are category codes."""
-        match self.kind:
-            case "category":
-                return [True]
-            case "text":
-                return [True] + [False] * N_HASHED
-        return [False] * len(self.outputs)
+        """Which of them are category codes: the first, of a category or a text."""
+        return [i == 0 and self.kind in ("category", "text") for i in range(len(self.outputs))]
 
 
 @dataclass(frozen=True)
@@ -132,19 +127,11 @@ class TableCleaner(BaseEstimator):  # type: ignore[misc]
 
     @property
     def columns_(self) -> Columns:
-        """What learners need to know about the cleaned table."""
         if self.kinds_ is None:
             return Columns(self.n_features_in_, self.is_sparse_)
         is_code = [code for kind in self.kinds_ for code in kind.output_is_code]
         levels = [len(kind.levels) for kind in self.kinds_ for code in kind.output_is_code if code]
         return Columns(len(is_code), False, tuple(np.flatnonzero(is_code).tolist()), tuple(levels))
-
-    @property
-    def outputs_(self) -> list[str]:
-        """Names of the cleaned table's columns."""
-        if self.kinds_ is not None:
-            return [name for kind in self.kinds_ for name in kind.outputs]
-        return self.names_ or [f"x{i}" for i in range(self.n_features_in_)]
 
     def transform(self, X: Table | ArrayLike) -> Matrix:
         """Return the table as a matrix of float64, (n, p), with NaN for missing values; sparse stays sparse."""
@@ -167,8 +154,6 @@ class TableCleaner(BaseEstimator):  # type: ignore[misc]
 
     def _by_position(self, X: Table | ArrayLike, frame: pd.DataFrame | None) -> Matrix:
         if self.kinds_ is not None and frame is None:
-            import pandas as pd
-
             values = np.asarray(X, dtype=object)
             self._check_width(values.shape[1] if values.ndim == 2 else -1)
             return self.transform(pd.DataFrame(values, columns=self.names_))
@@ -206,16 +191,12 @@ class TableCleaner(BaseEstimator):  # type: ignore[misc]
 
 def column_names(X: Table | ArrayLike) -> list[str] | None:
     """Return what scikit-learn calls feature names: the names of a frame's columns, if all are texts; else None."""
-    import pandas as pd
-
     names = list(X.columns) if isinstance(X, pd.DataFrame | PolarsFrame) else None
     return None if names is None or not all(isinstance(name, str) for name in names) else names
 
 
 def as_frame(X: Table | ArrayLike) -> pd.DataFrame | None:
     """Return a pandas frame for frames and for arrays with more than numbers in them; None for plain numbers."""
-    import pandas as pd
-
     if isinstance(X, pd.DataFrame):
         return X
     if isinstance(X, PolarsFrame):
@@ -229,8 +210,6 @@ def as_frame(X: Table | ArrayLike) -> pd.DataFrame | None:
 
 def _as_numbers(X: Table | ArrayLike) -> Array:
     """Return an array of numbers; refuse others with scikit-learn's own messages."""
-    from sklearn.utils import check_array
-
     matrix = check_array(X, dtype=np.float64, ensure_all_finite=False, estimator="comitia")
     return _finite(matrix)
 
@@ -255,15 +234,11 @@ def _checked_names(frame: pd.DataFrame) -> list[str]:
 
 
 def _is_number(dtype: np.dtype | ExtensionDtype) -> bool:
-    import pandas as pd
-
     return bool(pd.api.types.is_numeric_dtype(dtype)) and not pd.api.types.is_complex_dtype(dtype)
 
 
 def _kind_of(column: pd.Series, name: str) -> ColumnKind:
     """Decide what a column is by looking at all of it."""
-    import pandas as pd
-
     if _is_number(column.dtype):
         values = _finite(column.to_numpy(dtype=np.float64, na_value=np.nan))
         return ColumnKind(name, "number" if _varies(values) else "nothing")
@@ -303,8 +278,6 @@ def _clean(column: pd.Series, kind: ColumnKind) -> Array:
 
 
 def _numbers(column: pd.Series, name: str) -> Array:
-    import pandas as pd
-
     if _is_number(column.dtype):
         return _finite(column.to_numpy(dtype=np.float64, na_value=np.nan))
     if pd.api.types.is_timedelta64_dtype(column.dtype):
@@ -321,8 +294,6 @@ def _numbers(column: pd.Series, name: str) -> Array:
 
 def _texts(column: pd.Series) -> pd.Series:
     """Return a column of anything as stripped strings, missing ones as missing."""
-    import pandas as pd
-
     values = column.astype(object)
     is_missing = pd.isna(values)
     texts = values.where(is_missing, values.map(str).str.strip())
@@ -336,10 +307,6 @@ DATE_LIKE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{4}-\d{2}")
 
 def _dates(known: pd.Series) -> pd.Series | None:
     """Parse strings as dates; None if they are not all dates. Plain numbers are not."""
-    import warnings
-
-    import pandas as pd
-
     if not known.head(20).map(lambda text: bool(DATE_LIKE.search(text))).all():
         return None
     with warnings.catch_warnings():
@@ -352,8 +319,6 @@ def _dates(known: pd.Series) -> pd.Series | None:
 
 
 def _date_parts(column: pd.Series, name: str) -> Array:
-    import pandas as pd
-
     if not pd.api.types.is_datetime64_any_dtype(column.dtype):
         texts = _texts(column)
         known = texts.dropna()
@@ -372,16 +337,12 @@ def _date_parts(column: pd.Series, name: str) -> Array:
 
 def _codes(texts: pd.Series, levels: Sequence[str]) -> Array:
     """Return the position of each text among the levels; NaN if missing or never seen."""
-    import pandas as pd
-
     codes = pd.Index(levels).get_indexer(pd.Index(texts.to_numpy(dtype=object)))
     return np.where(codes < 0, np.nan, codes).astype(np.float64)
 
 
 def _hashed(texts: pd.Series) -> Array:
     """Count the three-letter pieces of each text by their hash: similar texts get similar numbers."""
-    import pandas as pd
-
     codes, unique = pd.factorize(texts)
     rows = np.zeros((len(unique) + 1, N_HASHED))
     for row, text in zip(rows, unique, strict=False):

@@ -7,12 +7,10 @@ import io
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from comitia.errors import TableError, UnknownName
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 DELIMITERS = ",;\t|"
 
@@ -52,8 +50,6 @@ def split_target(table: pd.DataFrame, target: str) -> tuple[pd.DataFrame, pd.Ser
 
 
 def _from_text(data: bytes, name: str, delimiter: str | None) -> pd.DataFrame:
-    import pandas as pd
-
     if not data.strip():
         raise TableError(f"A table must have a header and rows. {name} is empty.")
     if b"\x00" in data[:100_000]:
@@ -80,8 +76,6 @@ def _delimiter_of(text: str) -> str:
 
 
 def _from_parquet(path: Path) -> pd.DataFrame:
-    import pandas as pd
-
     try:
         return pd.read_parquet(path)
     except ImportError as error:
@@ -92,10 +86,7 @@ def _from_parquet(path: Path) -> pd.DataFrame:
 
 def _from_arff(path: Path) -> pd.DataFrame:
     """Read a dense ARFF file: names and types from its header, rows as CSV with `?` for missing."""
-    import pandas as pd
-
-    head, found, body = path.read_text(encoding="utf-8", errors="replace").partition("\n@")
-    text = head + found + body
+    text = path.read_text(encoding="utf-8", errors="replace")
     lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("%")]
     data = next((i for i, line in enumerate(lines) if line.strip().lower() == "@data"), None)
     pattern = re.compile(r"""@attribute\s+('(?:[^'\\]|\\.)*'|"[^"]*"|\S+)\s+(.*)""", re.IGNORECASE)

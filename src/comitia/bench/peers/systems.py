@@ -115,25 +115,7 @@ def run_system(
     if metric not in METRICS:
         raise UnknownName("metric of a system", metric, METRICS)
     python = python_of(peer.environment)
-    if folder is None:
-        with tempfile.TemporaryDirectory(prefix="comitia-system-", ignore_cleanup_errors=True) as temporary:
-            inside = Path(temporary)
-            return run_system(
-                peer,
-                X_train,
-                y_train,
-                X_test,
-                task=task,
-                metric=metric,
-                time_limit=time_limit,
-                seed=seed,
-                n_jobs=n_jobs,
-                folder=inside,
-            )
     classes, y = _coded(y_train) if task == "classification" else (None, np.asarray(y_train, dtype=np.float64))
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "answer.json").unlink(missing_ok=True)
-    _write(folder, X_train, y, X_test)
     request = {
         "task": task,
         "n_classes": 0 if classes is None else len(classes),
@@ -143,9 +125,15 @@ def run_system(
         "n_jobs": n_jobs,
         "options": dict(peer.options),
     }
-    (folder / "request.json").write_text(json.dumps(request, indent=1))
-    _run(peer, python, folder.absolute(), n_jobs, time_limit * GRACE_FACTOR + GRACE_SECONDS)
-    return _read(peer, folder, classes, X_test.shape[0])
+    temporary = tempfile.TemporaryDirectory(prefix="comitia-system-", ignore_cleanup_errors=True)
+    with temporary as somewhere:
+        place = Path(somewhere) if folder is None else folder
+        place.mkdir(parents=True, exist_ok=True)
+        (place / "answer.json").unlink(missing_ok=True)
+        _write(place, X_train, y, X_test)
+        (place / "request.json").write_text(json.dumps(request, indent=1))
+        _run(peer, python, place.absolute(), n_jobs, time_limit * GRACE_FACTOR + GRACE_SECONDS)
+        return _read(peer, place, classes, X_test.shape[0])
 
 
 def _run(peer: Peer, python: str, folder: Path, n_jobs: int, timeout_seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""A study's record in one SQLite file that survives a kill at any moment.
+"""Where the record of a study is kept: in memory, or in one SQLite file that survives a kill at any moment.
 
 Opening a file again is resuming. WAL with `synchronous=NORMAL` is safe against kill -9 and costs 0.05 ms per commit
 (`FULL`, which is also safe against a power cut, costs 4 ms). Everything that belongs together is one transaction.
@@ -17,10 +17,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from comitia.errors import StoreError, StoreMismatch
+from comitia.errors import ChoiceError, StoreError, StoreMismatch
 from comitia.history import Observation, Trial
-from comitia.seams import Decode
-from comitia.study.store.memory import written_twice
+from comitia.seams import Decode, Store
 
 FORMAT = 2
 """Version of the tables below; older files are brought up to it, newer ones refused."""
@@ -41,6 +40,58 @@ CREATE TABLE blobs (key TEXT PRIMARY KEY, value BLOB NOT NULL);
 _UPGRADES = {1: "ALTER TABLE observations ADD COLUMN selection_losses TEXT NOT NULL DEFAULT '[]'"}
 """What makes a file of one version one of the next."""
 Row: TypeAlias = tuple[Any, ...]
+
+
+def make_store(storage: str | Path | Store | None) -> Store:
+    """Return a store for a path; memory for None; a store as it is."""
+    if storage is None:
+        return MemoryStore()
+    if isinstance(storage, str | Path):
+        return SqliteStore(storage)
+    if not isinstance(storage, Store):
+        raise ChoiceError(f"The 'storage' parameter must be a path or a Store. Got {storage!r} instead.")
+    return storage
+
+
+class MemoryStore:
+    """A record that lives as long as the program."""
+
+    def __init__(self) -> None:
+        self._trials: dict[int, Trial] = {}
+        self._observations: dict[int, Observation] = {}
+        self._blobs: dict[str, bytes] = {}
+
+    def append(
+        self,
+        *,
+        trials: Sequence[Trial] = (),
+        observations: Sequence[Observation] = (),
+        blobs: Mapping[str, bytes] | None = None,
+    ) -> None:
+        new_trials = {trial.number: trial for trial in trials}
+        new = {observation.number: observation for observation in observations}
+        if new_trials.keys() & self._trials.keys() or new.keys() & self._observations.keys():
+            raise _written_twice("in memory")
+        if not all(number in self._trials or number in new_trials for number in new):
+            raise StoreError("An observation must belong to a recorded trial. Got one that does not.")
+        self._trials |= new_trials
+        self._observations |= new
+        self._blobs |= dict(blobs or {})
+
+    def read(self, decode: Decode) -> tuple[list[Trial], list[Observation]]:
+        return (
+            [self._trials[number] for number in sorted(self._trials)],
+            [self._observations[number] for number in sorted(self._observations)],
+        )
+
+    def put(self, key: str, value: bytes) -> None:
+        self._blobs[key] = value
+
+    def get(self, key: str) -> bytes | None:
+        return self._blobs.get(key)
+
+    def close(self) -> None:
+        """Do nothing: what is in memory stays."""
 
 
 class SqliteStore:
@@ -184,7 +235,7 @@ class SqliteStore:
         try:
             yield
         except sqlite3.IntegrityError as error:
-            raise written_twice(repr(str(self.path))) from error
+            raise _written_twice(repr(str(self.path))) from error
         except (sqlite3.Error, UnicodeError) as error:
             advice = "Check that it is a file that you may write, on a disk with space left."
             if isinstance(error, sqlite3.ProgrammingError):
@@ -196,6 +247,14 @@ class SqliteStore:
             elif "not a database" in str(error) or "malformed" in str(error):
                 advice = "The file is damaged or not a study: restore a copy, or use another path."
             raise StoreError(f"Could not {doing} the study's record {str(self.path)!r}: {error}. {advice}") from error
+
+
+def _written_twice(where: str) -> StoreError:
+    """Return the error of a store that has a trial, or its result, already."""
+    return StoreError(
+        f"A trial must be written once. Got one that the record {where} has already. "
+        "Is another program running the same study? Let one of them finish, then open the study again."
+    )
 
 
 _CONFIGS = json.JSONEncoder(default=repr)  # made once: that takes longer than writing a small configuration
@@ -231,7 +290,7 @@ def _trials(rows: list[Row], decode: Decode) -> list[Trial]:
             x=tuple(x),
             config=config,
             repeats=repeats,
-            folds=_folds(folds),
+            folds=None if folds is None else tuple(json.loads(folds)),
             continues=continues,
             root=root,
             first_repeat=first_repeat,
@@ -240,10 +299,6 @@ def _trials(rows: list[Row], decode: Decode) -> list[Trial]:
             rows, X.tolist(), decode(X), strict=True
         )
     ]
-
-
-def _folds(text: str | None) -> tuple[int, ...] | None:
-    return None if text is None else tuple(json.loads(text))
 
 
 def _observation(trial: Trial, row: Row) -> Observation:

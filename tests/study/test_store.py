@@ -156,6 +156,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
+@pytest.mark.processes
 def test_a_full_disk_loses_nothing_that_was_finished(small_disk: Path) -> None:
     def objective(config: object) -> float:
         raise ValueError("x" * 3000)  # a long text fills the disk soon
@@ -173,6 +174,7 @@ def test_a_full_disk_loses_nothing_that_was_finished(small_disk: Path) -> None:
         assert again.history.n_finished == 100
 
 
+@pytest.mark.processes
 def test_a_disk_that_became_read_only_loses_nothing_that_was_finished(small_disk: Path) -> None:
     study = study_at(small_disk / "study.db", 10)
     study.close()
