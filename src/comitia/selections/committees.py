@@ -73,7 +73,7 @@ class SlotCommittee:
 
 @dataclass(frozen=True)
 class AgnosticBayes:
-    """The best model of each bootstrap of the validation rows, weighted by their number (Lacoste et al. 2014, Alg. 2)."""
+    """The best model of each bootstrap (Lacoste et al. 2014, Alg. 2): duplicates become weights."""
 
     bootstraps: Bootstraps = field(default_factory=Bootstraps)
     _: KW_ONLY
