@@ -32,7 +32,8 @@ class MeanLoss:
 class EnsembleLoss:
     """The loss of the committee with this trial's model in the slot whose turn it is.
 
-    Lévesque 2018, Alg. 4.1, eq. 4.3. While no predictions are kept it is the mean loss; afterwards a trial without any is as bad as the worst.
+    Lévesque 2018, Alg. 4.1, eq. 4.3. While no predictions are kept it is the mean loss; afterwards a trial without any
+    is as bad as the worst.
     """
 
     rules: SlotRules
