@@ -38,39 +38,31 @@ class Estimator(Predictor, Protocol):
         """Learn from a table and its target; return itself."""
 
 
-# Not by isinstance: a pipeline's class always has `predict_proba`, whether or not its last step has it.
-
-
-class HasClasses(Predictor, Protocol):
-    """A fitted classifier that says which classes it knows."""
+class Classifier(Predictor, Protocol):
+    """A fitted classifier; some have no probabilities, or no margins: ask the functions below."""
 
     classes_: AnyArray
 
-
-class HasProbabilities(Predictor, Protocol):
-    """A classifier with class probabilities, in the order of its `classes_`."""
-
     def predict_proba(self, X: Any) -> Any:
-        """Return one row of probabilities per row of the table."""
-
-
-class HasMargins(Predictor, Protocol):
-    """A classifier with margins, greater for classes that are more likely."""
+        """Return one row of probabilities per row of the table, in the order of `classes_`."""
 
     def decision_function(self, X: Any) -> Any:
-        """Return one margin per row, or one per row and class."""
+        """Return one margin per row, or one per row and class; greater for classes that are more likely."""
 
 
-def has_classes(model: object) -> TypeGuard[HasClasses]:
+# Not by isinstance: a pipeline's class always has `predict_proba`, whether or not its last step has it.
+
+
+def has_classes(model: object) -> TypeGuard[Classifier]:
     """Tell whether a model says which classes it knows."""
     return hasattr(model, "classes_")
 
 
-def has_probabilities(model: object) -> TypeGuard[HasProbabilities]:
+def has_probabilities(model: object) -> TypeGuard[Classifier]:
     """Tell whether a model has class probabilities."""
     return hasattr(model, "predict_proba")
 
 
-def has_margins(model: object) -> TypeGuard[HasMargins]:
+def has_margins(model: object) -> TypeGuard[Classifier]:
     """Tell whether a model has margins."""
     return hasattr(model, "decision_function")

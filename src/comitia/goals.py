@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import numpy as np
 
 from comitia.arrays import Array, Indices
@@ -26,28 +28,25 @@ class MeanLoss:
         return Values(mean_losses(history))
 
 
+@dataclass(frozen=True)
 class EnsembleLoss:
     """The loss of the committee with this trial's model in the slot whose turn it is.
 
-    Lévesque 2018, Alg. 4.1, eq. 4.3.
-
-    While no predictions are kept it is the mean loss; afterwards a trial without any is as bad as the worst.
-
-    Parameters
-    ----------
-    rules : SlotRules
-        The loss, and how slots are filled. A loss of averages needs class probabilities to be kept.
+    Lévesque 2018, Alg. 4.1, eq. 4.3. While no predictions are kept it is the mean loss; afterwards a trial without any
+    is as bad as the worst.
     """
 
+    rules: SlotRules
     moves = True
 
-    def __init__(self, rules: SlotRules) -> None:
-        self._rules = rules
-        averages = any(isinstance(loss, AverageLoss) for loss in (rules.loss, rules.refill))
-        self.needs = Needs(rows=True, probabilities=averages)
+    @property
+    def needs(self) -> Needs:
+        """Losses of averages need class probabilities to be kept."""
+        losses = self.rules.loss, self.rules.refill
+        return Needs(rows=True, probabilities=any(isinstance(loss, AverageLoss) for loss in losses))
 
     def values(self, history: History, seeds: Seeds) -> Values:
-        committee = committee_of(history, self._rules)
+        committee = committee_of(history, self.rules)
 
         def earlier(n: int) -> Array:
             return _of_all(history, *committee.losses(history, n))[:n]
@@ -55,23 +54,22 @@ class EnsembleLoss:
         return Values(_of_all(history, *committee.losses(history)), earlier)
 
 
+@dataclass(frozen=True)
 class BootstrapRisk:
     """The mean loss on one bootstrap of the validation rows, the next one for each trial (Lacoste et al. 2014, Alg. 2).
 
     While no losses by row are kept it is the mean loss; afterwards a trial without any is as bad as the worst.
     """
 
+    bootstraps: Bootstraps = field(default_factory=Bootstraps)
     needs = Needs(rows=True)
     moves = True
 
-    def __init__(self, bootstraps: Bootstraps = Bootstraps()) -> None:  # noqa: B008 - frozen
-        self._bootstraps = bootstraps
-
     def values(self, history: History, seeds: Seeds) -> Values:
-        pool = self._bootstraps.pool(history)
+        pool = self.bootstraps.pool(history)
         risks = np.empty(0)
         if len(pool):
-            risks = self._bootstraps.risks(pool, [self._bootstraps.turn(len(history))], seeds)[:, 0]
+            risks = self.bootstraps.risks(pool, [self.bootstraps.turn(len(history))], seeds)[:, 0]
         return Values(_of_all(history, pool.numbers, risks))
 
 

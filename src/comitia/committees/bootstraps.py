@@ -21,21 +21,15 @@ from comitia.seeds import Seeds
 
 @dataclass(frozen=True)
 class Bootstraps:
-    """N bootstraps of the validation rows, and the risk of every model on them.
-
-    Parameters
-    ----------
-    n : int, optional
-        N; about 10 is enough when prediction time matters. None is half as many as there are trials (Lacoste et al.
-        2014, §4), however many they become: the search then works on 1, 2, 4, 8, ... of them in turn, so that with M
-        trials each of the first M/4 has had its turn with a history of at least M/4. With N given it is the paper's
-        round robin.
-    loss : SingleLoss, optional
-        Judge classes by this loss instead of the one that trials are judged by.
-    """
+    """N bootstraps of the validation rows, and the risk of every model on them."""
 
     n: int | None = None
+    """N; about 10 is enough when prediction time matters. None is half as many as there are trials (Lacoste et al.
+    2014, §4), however many they become: the search then works on 1, 2, 4, 8, ... of them in turn, so that with M trials
+    each of the first M/4 has had its turn with a history of at least M/4. With N given it is the paper's round robin.
+    """
     loss: SingleLoss | None = None
+    """Judge classes by this loss instead of the one that trials are judged by."""
 
     def __post_init__(self) -> None:
         if self.n is not None:

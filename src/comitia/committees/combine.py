@@ -47,21 +47,8 @@ def combined(
 ) -> Answers:
     """Return the answers of a committee: numbers, or class codes and, where all members have them, probabilities.
 
-    Parameters
-    ----------
-    answers : sequence of Answers
-        One per member, about the same rows.
-    weights : sequence of float
-        They sum to 1.
-    n_classes : int
-        0 for numbers.
-    votes : bool
-        Answer the class with the most votes instead of the most probable one. A committee of one always answers as
-        its member does.
-    order : sequence of int, optional
-        The classes; of equals the first here wins. 0, 1, ... if not given.
-    temperatures : sequence of float, optional
-        What each member's probabilities are tempered by before they are averaged; see `tempering`.
+    There is one answer per member, about the same rows; `n_classes` is 0 for numbers. See `Ensemble` for the others. A
+    committee of one always answers as its member does.
     """
     if not n_classes:
         return Answers(weighted_sum((one.values for one in answers), weights))

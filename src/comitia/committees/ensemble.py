@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -11,39 +12,21 @@ from comitia.arrays import AnyArray, Array, Predictor, Table
 from comitia.committees.combine import Answers, codes, combined, kept_answers, numbers, probabilities
 
 
+@dataclass(eq=False, repr=False)
 class Ensemble(BaseEstimator):  # type: ignore[misc]
-    """Average the answers of fitted models.
+    """Average the answers of fitted models."""
 
-    Parameters
-    ----------
-    models : sequence of fitted estimators
-    weights : sequence of float
-        They sum to 1.
-    n_classes : int, optional
-        Classes are codes 0 to n_classes - 1; None for numbers.
-    votes : bool
-        Predict the class with the most votes instead of the most probable one.
-    order : sequence of int, optional
-        The classes; of equals the first here wins. 0, 1, ... if not given.
-    temperatures : sequence of float, optional
-        What each one's probabilities are tempered by before they are averaged; see `tempering`.
-    """
-
-    def __init__(
-        self,
-        models: Sequence[Predictor],
-        weights: Sequence[float],
-        n_classes: int | None = None,
-        votes: bool = False,
-        order: Sequence[int] | None = None,
-        temperatures: Sequence[float] | None = None,
-    ) -> None:
-        self.models = models
-        self.weights = weights
-        self.n_classes = n_classes
-        self.votes = votes
-        self.order = order
-        self.temperatures = temperatures
+    models: Sequence[Predictor]
+    weights: Sequence[float]
+    """They sum to 1."""
+    n_classes: int | None = None
+    """Classes are codes 0 to n_classes - 1; None for numbers."""
+    votes: bool = False
+    """Predict the class with the most votes instead of the most probable one."""
+    order: Sequence[int] | None = None
+    """The classes; of equals the first here wins. 0, 1, ... if not given."""
+    temperatures: Sequence[float] | None = None
+    """What each one's probabilities are tempered by before they are averaged; see `tempering`."""
 
     def predict(self, X: Table) -> AnyArray:
         """Return a number, or the code of a class, for each row."""

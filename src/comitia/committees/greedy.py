@@ -26,31 +26,22 @@ class Greedy:
     At each step the model joins that leaves the smallest loss; the same model may join again, so that the shares of the
     steps are weights. A vote has many equals: then the squared margin decides, after that which one is inside already,
     is better alone, is earlier. What is returned is the best committee on the way.
-
-    Parameters
-    ----------
-    n_steps : int
-        How many join at most, the warm start included.
-    n_warm : int
-        How many join at the start because they are the best by themselves: it keeps a committee from fitting the
-        validation rows by chance.
-    n_bags : int
-        Do it for so many random parts of the pool and add up the committees, if not 0.
-    bag : float
-        Which part of the pool each sees.
-    most_members : int, optional
-        How many different models may join.
-    per_second : float
-        What a second of prediction (of 1,000 rows, of every different model) costs, in units of the loss; for numbers
-        that is the variance of y.
     """
 
     n_steps: int = 50
+    """How many join at most, the warm start included."""
     n_warm: int = 0
+    """How many join at the start because they are the best by themselves: it keeps a committee from fitting the
+    validation rows by chance."""
     n_bags: int = 0
+    """Do it for so many random parts of the pool and add up the committees, if not 0."""
     bag: float = 0.5
+    """Which part of the pool each sees."""
     most_members: int | None = None
+    """How many different models may join."""
     per_second: float = 0.0
+    """What a second of prediction (of 1,000 rows, of every different model) costs, in units of the loss; for numbers
+    that is the variance of y."""
 
     def __post_init__(self) -> None:
         check_int("Greedy", "n_steps", self.n_steps)
@@ -68,17 +59,10 @@ class Greedy:
     def __call__(
         self, no_members: Tally, answers: NDArray[np.generic], rng: np.random.Generator, seconds: Array | None = None
     ) -> Indices:
-        """Return how often each model of the pool joins.
+        """Return how often each of at least one model of the pool joins.
 
-        Parameters
-        ----------
-        no_members : Tally
-            The committee without members: it knows the loss and the truth.
-        answers : array of shape (n_models, ...), n_models >= 1
-        rng : Generator
-            Draws the bags.
-        seconds : array of shape (n_models,), optional
-            Seconds to predict 1,000 rows.
+        The committee without members knows the loss and the truth; `rng` draws the bags; `seconds` to predict 1,000
+        rows are those of each model.
         """
         n = len(answers)
         prices = np.zeros(n) if seconds is None else self.per_second * _known(seconds)

@@ -35,19 +35,7 @@ MOST_ERROR = 1e150
 class Pool:
     """The models of a history, in the order in which they were read.
 
-    Attributes
-    ----------
-    numbers : array of shape (n_models,)
-        Their trials.
-    answers : array of shape (n_models, ...)
-        What is kept of each one's predictions.
-    seconds : array of shape (n_models,)
-        Seconds that each takes to predict 1,000 rows; NaN where they were not measured.
-    temperatures : array of shape (n_models,)
-        What each one's probabilities were tempered by; 1 where the loss does not ask for it.
-    rows : Rows
-    generation : int
-        How often it has begun again, with other trials or other rows.
+    `generation` says how often it has begun again, with other trials or other rows.
     """
 
     def __init__(self, keeper: KeptPart | None) -> None:
@@ -84,12 +72,12 @@ class Pool:
 
     @property
     def seconds(self) -> Array:
-        """Seconds to predict 1,000 rows, (n_models,)."""
+        """Seconds that each takes to predict 1,000 rows, (n_models,); NaN where they were not measured."""
         return self._seconds[: self._n]
 
     @property
     def temperatures(self) -> Array:
-        """What their probabilities were tempered by, (n_models,)."""
+        """What each one's probabilities were tempered by, (n_models,); 1 where the loss does not ask for it."""
         return self._temperatures[: self._n]
 
     def place_of(self, number: int) -> int:
@@ -246,13 +234,9 @@ def rows_of(history: History, numbers: Indices) -> Rows:
 
 
 def by_row(rows: Indices, values: AnyArray, n_classes: int) -> AnyArray:
-    """Sort values by row and unite those of one row.
+    """Sort values by row and unite those of one row: (n, ...) -> (n_different_rows, ...).
 
     Several numbers or probabilities become their mean, several class codes the most frequent, the lowest of equals.
-
-    Returns
-    -------
-    values : array of shape (n_different_rows, ...)
     """
     order = np.argsort(rows, kind="stable")
     first = np.flatnonzero(np.diff(rows[order], prepend=-1))

@@ -33,25 +33,17 @@ EMPTY = -1
 
 @dataclass(frozen=True)
 class SlotRules:
-    """How the slots are filled.
-
-    Parameters
-    ----------
-    loss : CommitteeLoss, optional
-        What the search minimises, and what decides between equals when a slot is filled; see `loss_for`.
-    refill : CommitteeLoss, optional
-        What a slot is filled by; see `loss_for`.
-    n_slots : int, optional
-        m; None lets the committee grow and shrink: its slots take turns with one more that is offered, and one that
-        no model improves is given up.
-    with_replacement : bool
-        Whether a model may sit in several slots.
-    """
+    """How the slots are filled."""
 
     loss: CommitteeLoss | None
+    """What the search minimises, and what decides between equals when a slot is filled; see `loss_for`."""
     refill: CommitteeLoss | None = None
+    """What a slot is filled by; see `loss_for`."""
     n_slots: int | None = 12
+    """m; None lets the committee grow and shrink: its slots take turns with one more that is offered, and one that no
+    model improves is given up."""
     with_replacement: bool = False
+    """Whether a model may sit in several slots."""
 
     def __post_init__(self) -> None:
         if self.n_slots is not None:

@@ -34,13 +34,7 @@ def tempered(p: AnyArray, temperature: float) -> AnyArray:
 def temperature_of(p: AnyArray, y: AnyArray, weights: Array) -> float:
     """Return the temperature with the least log loss.
 
-    Parameters
-    ----------
-    p : array of shape (n, n_classes)
-        Probabilities of rows that the model was not trained on.
-    y : array of shape (n,)
-        Codes of their classes.
-    weights : array of shape (n,)
+    `p` are probabilities (n, n_classes) of rows that the model was not trained on, `y` the codes of their classes.
     """
     from scipy.optimize import minimize_scalar
 

@@ -122,14 +122,9 @@ class Averages:
 
     measure: AverageLoss
     rows: Rows
-    total: Array | None
+    total: Array | None = None
     """Sum of what is kept of its members; None without members: (..., n)."""
-    size: int
-
-    @classmethod
-    def empty(cls, measure: AverageLoss, rows: Rows) -> Averages:
-        """Return a committee without members."""
-        return cls(measure, rows, None, 0)
+    size: int = 0
 
     def plus(self, answers: Iterable[AnyArray], times: int = 1) -> Averages:
         """Return the committee with more members, each (..., n); -1 times takes them out again."""
@@ -167,7 +162,7 @@ Tally = Votes | Averages
 
 def empty(measure: CommitteeLoss, rows: Rows) -> Tally:
     """Return a committee without members that is judged by a loss."""
-    return Votes.empty(measure, rows) if isinstance(measure, VoteLoss) else Averages.empty(measure, rows)
+    return Votes.empty(measure, rows) if isinstance(measure, VoteLoss) else Averages(measure, rows)
 
 
 def chunks(n_models: int, n_numbers: int) -> Iterator[slice]:

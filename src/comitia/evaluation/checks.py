@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
-from typing import get_args
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +14,6 @@ from comitia.arrays import AnyArray, Array, Table
 from comitia.errors import ChoiceError, ComitiaWarning, TableError
 from comitia.evaluation.fitting import Build
 from comitia.evaluation.scoring import LossLike, Scorer, Task, make_loss, make_scorer
-from comitia.seams import Keep
 
 MOST_CLASSES = 50
 """Whole numbers with more different values than this, and than a twentieth of the rows, are numbers to predict."""
@@ -25,9 +23,8 @@ def checked_build(build: Build) -> Build:
     """Refuse a learner in place of a function that makes one."""
     if not callable(build) or isinstance(build, type) or hasattr(build, "fit"):
         raise ChoiceError(
-            "'build' must be a function (config, random_state) that returns an unfitted estimator. "
-            f"Got {build!r} instead. For one estimator and its parameters: "
-            "lambda config, random_state: SVC(**config)."
+            f"'build' must be a function (config, random_state) that returns an unfitted estimator. Got {build!r} "
+            "instead. For one estimator and its parameters: lambda config, random_state: SVC(**config)."
         )
     return build
 
@@ -47,20 +44,11 @@ def checked_table(X: Table | ArrayLike) -> Table:
     return table
 
 
-def checked_task(task: Task | None) -> Task | None:
-    """Refuse an unknown task."""
-    if task is not None and task not in get_args(Task):
-        raise ChoiceError(f"The 'task' parameter must be 'classification' or 'regression'. Got {task!r} instead.")
-    return task
-
-
-def checked_keep(keep: Keep) -> Keep:
-    """Refuse an unknown kind of answers to keep."""
-    if keep not in get_args(Keep):
-        raise ChoiceError(
-            f"The 'keep' parameter must be 'nothing', 'predictions' or 'probabilities'. Got {keep!r} instead."
-        )
-    return keep
+def check_option(name: str, value: object, options: Sequence[str]) -> None:
+    """Refuse what is none of the options."""
+    if value not in options:
+        *others, last = map(repr, options)
+        raise ChoiceError(f"The {name!r} parameter must be {', '.join(others)} or {last}. Got {value!r} instead.")
 
 
 def checked_fraction(selection_split: float | None) -> float | None:
@@ -86,10 +74,8 @@ def checked_target(y: ArrayLike | None, n_rows: int, *, warn: bool = False) -> A
     except ValueError as error:
         raise TableError(f"'y' must have shape ({n_rows},), one entry per row. Got shape {given.shape}.") from error
     if len(target) != n_rows:
-        raise TableError(
-            f"X and y must have the same number of rows. Got {n_rows} and {len(target)}: inconsistent numbers of "
-            "samples."
-        )
+        numbers = f"Got {n_rows} and {len(target)}: inconsistent numbers of samples."
+        raise TableError(f"X and y must have the same number of rows. {numbers}")
     if n_missing := int(np.count_nonzero(pd.isna(target))):
         raise TableError(
             f"The target must have no missing values. Input y contains NaN in {n_missing} of {n_rows} rows. Drop them."
@@ -111,7 +97,7 @@ def checked_labels(y: ArrayLike | None, n_rows: int) -> AnyArray:
 
 
 def checked_numbers(y: ArrayLike | None, n_rows: int) -> Array:
-    """Return numbers."""
+    """Return numbers; warn where they are all alike."""
     target = checked_target(y, n_rows, warn=True)
     try:
         numbers = target.astype(np.float64)

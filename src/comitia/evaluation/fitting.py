@@ -46,24 +46,14 @@ class Examples:
 
 
 def fit(build: Build, config: Config, examples: Examples, seeds: Seeds, keys: tuple[int, ...] = ()) -> Estimator:
-    """Return a fitted model.
+    """Return a fitted model; weights of the examples count where the learner takes them.
 
-    Parameters
-    ----------
-    build : callable (config, random_state) -> estimator
-    config : Config
-    examples : Examples
-        Their weights count where the learner takes them.
-    seeds : Seeds
-        Of the study.
-    keys : tuple of int
-        Trial, repeat and fold of a model that is judged; the same keys and rows give the same model again. Without
-        keys it is a model that is handed over.
+    Keys are trial, repeat and fold of a model that is judged; the same keys and rows give the same model again. Without
+    keys it is a model that is handed over.
     """
     with quiet(), seeded_globals(seeds, *keys):
         model = build(config, seeds.integer("learner" if keys else "refit", *keys))
-        weights = fit_parameters(model, examples.weights)
-        model.fit(examples.X, examples.y, **weights)
+        model.fit(examples.X, examples.y, **fit_parameters(model, examples.weights))
         return model
 
 

@@ -29,13 +29,7 @@ _LEGACY = _Legacy()
 class HoldOut:
     """The hold-outs of one splitter for one target.
 
-    Parameters
-    ----------
-    rows : list of arrays
-        Rows of each class, ascending; one array of all rows where classes do not count.
-    n_train, n_test : int
-    n_splits : int
-    is_stratified : bool
+    `rows` are those of each class, ascending; one array of all rows where classes do not count.
     """
 
     def __init__(self, rows: list[Indices], n_train: int, n_test: int, n_splits: int, is_stratified: bool) -> None:
@@ -106,16 +100,9 @@ def allocated(sizes: list[int], n: int, rng: np.random.RandomState | None) -> li
 
 
 def make_holdout(splitter: object, y: AnyArray, random_state: int, expected: list[Split]) -> HoldOut | None:
-    """Return the hold-outs of a splitter; None where it is another kind of splitter, or they are not as `expected`.
+    """Return the hold-outs of a splitter; None where it is another kind, or they are not as `expected`.
 
-    Parameters
-    ----------
-    splitter : scikit-learn splitter
-    y : array of shape (n,)
-    random_state : int
-        The seed of `expected`.
-    expected : list of splits
-        What scikit-learn's splitter itself gave.
+    That is what scikit-learn's splitter itself gave for the seed `random_state`.
     """
     if type(splitter) is StratifiedShuffleSplit:
         classes, codes = np.unique(y, return_inverse=True)

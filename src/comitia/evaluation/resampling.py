@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Iterable, Sequence
-from typing import Protocol, overload, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from sklearn.model_selection import (
@@ -71,7 +71,8 @@ class _OfSplitter:
     def judges_every_row(self) -> bool:
         """Whether the test parts are a partition of the rows; not known of a list of splits."""
         return isinstance(self.splitter, BaseCrossValidator) and not isinstance(
-            self.splitter, TimeSeriesSplit | BaseShuffleSplit | LeavePOut | LeavePGroupsOut | PredefinedSplit
+            self.splitter,
+            TimeSeriesSplit | BaseShuffleSplit | LeavePOut | LeavePGroupsOut | PredefinedSplit,
         )
 
 
@@ -112,13 +113,6 @@ class Reshuffled(_OfSplitter):
     ----------
     splitter : scikit-learn splitter
         It must be able to shuffle; time series, predefined and leave-one-out splits are refused.
-
-    Examples
-    --------
-    >>> from sklearn.model_selection import ShuffleSplit
-    >>> from comitia.evaluation.resampling import Reshuffled
-    >>> Reshuffled(ShuffleSplit(n_splits=1, test_size=0.3)).is_reshuffled
-    True
     """
 
     is_reshuffled = True
@@ -161,37 +155,10 @@ class Reshuffled(_OfSplitter):
         return splitter
 
 
-@overload
-def make_splitter(cv: float, *, stratify: bool, grouped: bool = False) -> Shuffler: ...
-
-
-@overload
-def make_splitter(cv: CV, *, stratify: bool, grouped: bool = False) -> Splitter | Splits: ...
-
-
 def make_splitter(cv: CV, *, stratify: bool, grouped: bool = False) -> Splitter | Splits:
-    """Turn scikit-learn's shorthands into a splitter: 5 is shuffled 5-fold, 0.3 is a hold-out of 30 %.
-
-    Parameters
-    ----------
-    cv : int, float, splitter or sequence of (train, test)
-    stratify : bool
-        Keep the proportions of classes.
-    grouped : bool
-        Keep the rows of a group on one side.
-    """
-    if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
-        if cv < 2:
-            raise ChoiceError(f"The 'cv' parameter must be an int >= 2. Got {cv} instead. For a hold-out use 0.3.")
-        folds = (StratifiedGroupKFold, GroupKFold) if grouped else (StratifiedKFold, KFold)
-        k_fold: Shuffler = folds[0 if stratify else 1](int(cv), shuffle=True)
-        return k_fold
-    if isinstance(cv, float | np.floating):
-        if not 0 < cv < 1:
-            raise ChoiceError(f"A hold-out fraction must be in (0, 1). Got {cv} instead.")
-        kind = GroupShuffleSplit if grouped else StratifiedShuffleSplit if stratify else ShuffleSplit
-        hold_out: Shuffler = kind(1, test_size=float(cv))
-        return hold_out
+    """Turn what a user gives into a splitter; numbers are those of `make_shuffler`."""
+    if isinstance(cv, int | float | np.integer | np.floating) and not isinstance(cv, bool):
+        return make_shuffler(cv, stratify=stratify, grouped=grouped)
     if isinstance(cv, Splitter) and not isinstance(cv, str | type):
         return cv
     if isinstance(cv, Sequence) and cv and all(isinstance(pair, Sequence) and len(pair) == 2 for pair in cv):
@@ -200,6 +167,25 @@ def make_splitter(cv: CV, *, stratify: bool, grouped: bool = False) -> Splitter 
         "The 'cv' parameter must be a number of folds, a hold-out fraction, a scikit-learn splitter or a list of "
         f"(train, test) index arrays. Got {cv!r} instead."
     )
+
+
+def make_shuffler(cv: float | np.integer | np.floating, *, stratify: bool, grouped: bool = False) -> Shuffler:
+    """Turn scikit-learn's shorthands into a splitter: 5 is shuffled 5-fold, 0.3 is a hold-out of 30 %.
+
+    Proportions of classes are kept by `stratify`, the rows of a group on one side by `grouped`.
+    """
+    shuffler: Shuffler
+    if isinstance(cv, int | np.integer):
+        if cv < 2:
+            raise ChoiceError(f"The 'cv' parameter must be an int >= 2. Got {cv} instead. For a hold-out use 0.3.")
+        folds = (StratifiedGroupKFold, GroupKFold) if grouped else (StratifiedKFold, KFold)
+        shuffler = folds[0 if stratify else 1](int(cv), shuffle=True)
+        return shuffler
+    if not 0 < cv < 1:
+        raise ChoiceError(f"A hold-out fraction must be in (0, 1). Got {cv} instead.")
+    kind = GroupShuffleSplit if grouped else StratifiedShuffleSplit if stratify else ShuffleSplit
+    shuffler = kind(1, test_size=float(cv))
+    return shuffler
 
 
 def make_resampling(cv: CV, *, stratify: bool, grouped: bool = False, reshuffled: bool = False) -> Resampling:
@@ -213,18 +199,15 @@ def make_resampling(cv: CV, *, stratify: bool, grouped: bool = False, reshuffled
 def carve_selection(y: AnyArray, groups: AnyArray | None, fraction: float, seeds: Seeds, *, stratify: bool) -> Split:
     """Set rows aside once for the final selection (Lévesque 2018, §3.2.2): never shuffled, never searched on.
 
-    Classes keep their proportions where `stratify` says so and each has enough rows.
-
-    Returns
-    -------
-    search, selection : row indices, each ascending
+    Classes keep their proportions where `stratify` says so and each has enough rows. Returns the rows to search on and
+    those set aside, each ascending.
     """
     if stratify and groups is None:
         _, counts = np.unique(y, return_counts=True)
         n_aside = math.ceil(fraction * len(y))
         # proportions can be kept where each class has a row for either side
         stratify = counts.min() >= 2 and len(counts) <= min(n_aside, len(y) - n_aside)
-    splitter = make_splitter(fraction, stratify=stratify, grouped=groups is not None)
+    splitter = make_shuffler(fraction, stratify=stratify, grouped=groups is not None)
     splitter.random_state = seeds.integer("selection-split")
     [(search, selection)] = _split(splitter, y, groups)
     return np.sort(search), np.sort(selection)

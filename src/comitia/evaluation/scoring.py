@@ -135,11 +135,7 @@ def make_scoring(scoring: LossLike | None, task: Task) -> Scoring:
 
 
 def make_loss(scoring: LossLike) -> Loss:
-    """Turn a name, a scorer or a loss into a loss.
-
-    Names are comitia's own row losses ("zero-one", "log-loss", "squared-error", "absolute-error") and scikit-learn's
-    scorers ("roc_auc", "neg_log_loss", ...), whose sign is turned.
-    """
+    """Turn a name, a scorer or a loss into a loss; names are comitia's row losses and scikit-learn's scorers."""
     if isinstance(scoring, RowLoss):
         return scoring
     if isinstance(scoring, str) and scoring.lower() in ROW_LOSSES:

@@ -9,25 +9,14 @@ import math
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from comitia.arrays import AnyArray, Array, Estimator, Indices, Table, has_probabilities
 from comitia.committees import combine
-from comitia.evaluation.checks import (
-    checked_build,
-    checked_column,
-    checked_fraction,
-    checked_keep,
-    checked_metrics,
-    checked_table,
-    checked_target,
-    checked_task,
-    checked_weights,
-    classes_of,
-    task_of,
-)
+from comitia.evaluation import checks
 from comitia.evaluation.fingerprint import fingerprint
 from comitia.evaluation.fitting import Build, Examples, HasQuick, Quick, fit
 from comitia.evaluation.isolation import quiet, seeded_globals
@@ -103,18 +92,21 @@ class TableEvaluator:
     ) -> None:
         self._cache: dict[tuple[int, int], list[Split]] = {}
         self._carved: dict[int, _Parts] = {}
-        self.build = checked_build(build)
-        self.X = checked_table(X)
-        self.y = checked_target(y, self.X.shape[0])
-        self.groups = checked_column("groups", groups, len(self.y))
-        self.sample_weight = checked_weights(sample_weight, len(self.y))
-        self.task: Task = checked_task(task) or task_of(self.y, loss)
+        self.build = checks.checked_build(build)
+        self.X = checks.checked_table(X)
+        self.y = checks.checked_target(y, self.X.shape[0])
+        self.groups = checks.checked_column("groups", groups, len(self.y))
+        self.sample_weight = checks.checked_weights(sample_weight, len(self.y))
+        if task is not None:
+            checks.check_option("task", task, get_args(Task))
+        self.task: Task = task or checks.task_of(self.y, loss)
         self.loss = make_scoring(loss, self.task).loss
-        self.metrics = checked_metrics(metrics)
-        self.keep = checked_keep(keep)
-        self.selection_split = checked_fraction(selection_split)
+        self.metrics = checks.checked_metrics(metrics)
+        checks.check_option("keep", keep, get_args(Keep))
+        self.keep = keep
+        self.selection_split = checks.checked_fraction(selection_split)
         is_classification = self.task == "classification"
-        self.classes = classes_of(self.y) if is_classification else None
+        self.classes = checks.classes_of(self.y) if is_classification else None
         self.codes = None if self.classes is None else np.searchsorted(self.classes, self.y)
         self.resampling: Resampling = make_resampling(
             cv, stratify=is_classification, grouped=self.groups is not None, reshuffled=reshuffled
@@ -157,7 +149,7 @@ class TableEvaluator:
         return Examples(self.X, self.y, self.sample_weight)
 
     def fit(self, config: Config, rows: Indices, seeds: Seeds, keys: tuple[int, ...] = ()) -> Estimator:
-        """Return a model fitted on some rows; see `fitting.fit`."""
+        """Return a model fitted on some rows."""
         return fit(self.build, config, self.examples.take(rows), seeds, keys)
 
     def answer(self, model: Estimator, X: Table, probabilities: bool) -> AnyArray:
@@ -298,7 +290,6 @@ class _Judged:
         self.examples = self.evaluator.examples.take(self.rows)
 
     def answer(self, probabilities: bool) -> AnyArray:
-        """Return the model's answers; see `TableEvaluator.answer`."""
         if probabilities not in self.answers:
             began = time.perf_counter()
             self.answers[probabilities] = self.evaluator.answer(self.model, self.examples.X, probabilities)

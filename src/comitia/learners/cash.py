@@ -51,31 +51,6 @@ def _space(n_features: int | None) -> CS.ConfigurationSpace:
     return space_of(learner, *hyperparameters, *conditions)
 
 
-def _build(config: Config, random_state: int) -> BaseEstimator:
-    """Build the chosen learner; those that depend on the scale get standardised columns."""
-    name = config["learner"]
-    own = {key.split(":")[1]: value for key, value in config.items() if ":" in key}
-    match name:
-        case "knn":
-            return standardised(KNeighborsClassifier(**own))
-        case "svm":
-            return standardised(SVC(**own, random_state=random_state))
-        case "linsvm":
-            return standardised(LinearSVC(**own, random_state=random_state))
-        case "dt":
-            return DecisionTreeClassifier(**own, random_state=random_state)
-        case "rf":
-            return RandomForestClassifier(**own, random_state=random_state)
-        case "adab":
-            return AdaBoostClassifier(**own, random_state=random_state)
-        case "gnb":
-            return GaussianNB()
-        case "lda":
-            return LinearDiscriminantAnalysis()
-        case _:
-            return standardised(_qda(own["c"]))
-
-
 class RidgeCovariance(BaseEstimator):  # type: ignore[misc]
     """The covariance (1 - r) S + r I."""
 
@@ -99,6 +74,25 @@ def _qda(c: float) -> QuadraticDiscriminantAnalysis:
     if "solver" in inspect.signature(QuadraticDiscriminantAnalysis).parameters:
         return QuadraticDiscriminantAnalysis(solver="eigen", covariance_estimator=RidgeCovariance(r))
     return QuadraticDiscriminantAnalysis(reg_param=r)
+
+
+SEEDED = {
+    "svm": SVC,
+    "linsvm": LinearSVC,
+    "dt": DecisionTreeClassifier,
+    "rf": RandomForestClassifier,
+    "adab": AdaBoostClassifier,
+}
+UNSEEDED = {"knn": KNeighborsClassifier, "gnb": GaussianNB, "lda": LinearDiscriminantAnalysis, "qda": _qda}
+SCALED = {"knn", "svm", "linsvm", "qda"}
+
+
+def _build(config: Config, random_state: int) -> BaseEstimator:
+    """Build the chosen learner; those that depend on the scale get standardised columns."""
+    name = config["learner"]
+    own = {key.split(":")[1]: value for key, value in config.items() if ":" in key}
+    model = SEEDED[name](**own, random_state=random_state) if name in SEEDED else UNSEEDED[name](**own)
+    return standardised(model) if name in SCALED else model
 
 
 CASH = LearnerSpace(

@@ -133,8 +133,12 @@ def _short(kernel: str) -> str:
     return {"normalised-poly": "npoly"}.get(kernel, kernel)
 
 
+def _space(n_features: int | None) -> CS.ConfigurationSpace:
+    return _definition()
+
+
 @cache
-def _space() -> CS.ConfigurationSpace:
+def _definition() -> CS.ConfigurationSpace:
     """Define the space once: ConfigSpace takes two seconds to sort so many conditions."""
     ensemble = choice("ensemble", ENSEMBLES)
     level_2, level_3, level_4 = _level_2(), _level_3(), _level_4()
@@ -280,7 +284,7 @@ def _support_vectors(kernel: str, config: Config, random_state: int) -> SupportV
 
 SEVEN_KINDS = LearnerSpace(
     name="ensembles",
-    define=lambda _: _space(),
+    define=_space,
     build=_build,
     paper="Xavier-Júnior et al. 2020, Tables 1-4",
     summary="Seven kinds of ensembles over nine base classifiers.",

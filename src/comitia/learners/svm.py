@@ -22,26 +22,40 @@ MOST_STEPS = 200_000
 """Steps of the solver: a polynomial of degree 10 with C = 1e5 has no end otherwise; libsvm has 10 million."""
 
 
+def _rbf_space(n_features: int | None) -> CS.ConfigurationSpace:
+    """Define both on a log scale; the kernel width tau of the thesis is scikit-learn's gamma (eq. 2.18)."""
+    return space_of(log_real("C", 1e-5, 1e5), log_real("gamma", 1e-5, 1e5))
+
+
 def _build_rbf(config: Config, random_state: int) -> Pipeline:
     return standardised(SVC(C=config["C"], gamma=config["gamma"], random_state=random_state))
 
 
 RBF = LearnerSpace(
     name="svm-rbf",
-    define=lambda _: space_of(log_real("C", 1e-5, 1e5), log_real("gamma", 1e-5, 1e5)),
+    define=_rbf_space,
     build=QuickBuild(_build_rbf, quick_rbf),
     paper="Lévesque 2018, §3.3",
     summary="SVM, radial kernel: C and gamma.",
 )
-"""The kernel width tau of the thesis is scikit-learn's gamma (eq. 2.18)."""
+
+
+def _narrow_space(n_features: int | None) -> CS.ConfigurationSpace:
+    """Lacoste et al. 2014 print the kernel without its minus sign."""
+    return space_of(log_real("C", 1e-2, 1e3), log_real("gamma", 1e-5, 1e3))
+
+
 NARROW = LearnerSpace(
     name="svm",
-    define=lambda _: space_of(log_real("C", 1e-2, 1e3), log_real("gamma", 1e-5, 1e3)),
+    define=_narrow_space,
     build=RBF.build,
     paper=LACOSTE,
     summary="SVM, radial kernel, narrower ranges.",
 )
-"""The paper prints the kernel without its minus sign."""
+
+
+def _svr_space(n_features: int | None) -> CS.ConfigurationSpace:
+    return space_of(log_real("C", 1e-2, 1e3), log_real("gamma", 1e-5, 1e3), log_real("epsilon", 1e-2, 1.0))
 
 
 def _build_svr(config: Config, random_state: int) -> Pipeline:
@@ -50,7 +64,7 @@ def _build_svr(config: Config, random_state: int) -> Pipeline:
 
 REGRESSION = LearnerSpace(
     name="svr",
-    define=lambda _: space_of(log_real("C", 1e-2, 1e3), log_real("gamma", 1e-5, 1e3), log_real("epsilon", 1e-2, 1.0)),
+    define=_svr_space,
     build=_build_svr,
     task="regression",
     paper=LACOSTE,

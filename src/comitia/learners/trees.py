@@ -29,24 +29,28 @@ FORESTS: dict[Task, dict[str, type[BaseEstimator]]] = {
 }
 
 
+def _random_forest_space(n_features: int | None) -> CS.ConfigurationSpace:
+    """Take the "stopping criterion" {gini, entropy} of the thesis as scikit-learn's split `criterion`."""
+    return space_of(
+        integer("n_estimators", 2, 50),
+        choice("criterion", ["gini", "entropy"]),
+        integer("max_depth", 2, 150),
+        integer("min_samples_split", 2, 30),
+        integer("min_samples_leaf", 1, 30),
+    )
+
+
 def _build_random_forest(config: Config, random_state: int) -> RandomForestClassifier:
     return RandomForestClassifier(**config, random_state=random_state)
 
 
 RANDOM_FOREST = LearnerSpace(
     name="random-forest",
-    define=lambda _: space_of(
-        integer("n_estimators", 2, 50),
-        choice("criterion", ["gini", "entropy"]),
-        integer("max_depth", 2, 150),
-        integer("min_samples_split", 2, 30),
-        integer("min_samples_leaf", 1, 30),
-    ),
+    define=_random_forest_space,
     build=_build_random_forest,
     paper="Lévesque 2018, Table 2.1",
     summary="A random forest.",
 )
-"""The "stopping criterion" {gini, entropy} of the thesis is scikit-learn's split `criterion`."""
 
 
 def _forest_space(n_features: int | None) -> CS.ConfigurationSpace:
@@ -79,8 +83,22 @@ FOREST_REGRESSION = LearnerSpace(
 )
 
 
+def _boosting_space(n_features: int | None) -> CS.ConfigurationSpace:
+    return space_of(integer("max_depth", 1, 15), log_real("learning_rate", 1e-2, 1.0), real("max_features", 1e-3, 1.0))
+
+
 def _build_boosting(config: Config, random_state: int) -> GradientBoostingClassifier:
     return GradientBoostingClassifier(n_estimators=100, **config, random_state=random_state)
+
+
+def _boosting_regression_space(n_features: int | None) -> CS.ConfigurationSpace:
+    """As `boosting`, with all features at each split and a mixture of squared and absolute loss.
+
+    scikit-learn has no such mixture. The nearest is Huber's loss, which is squared for small residuals and absolute for
+    large ones; `squared_share` is the quantile of residuals below which it is squared (its `alpha`), so that 0 is the
+    absolute loss and 1 the squared one, as in the paper.
+    """
+    return space_of(integer("max_depth", 1, 15), log_real("learning_rate", 1e-2, 1.0), real("squared_share", 0.0, 1.0))
 
 
 def _build_boosting_regression(config: Config, random_state: int) -> GradientBoostingRegressor:
@@ -98,26 +116,16 @@ def _build_boosting_regression(config: Config, random_state: int) -> GradientBoo
 
 BOOSTING = LearnerSpace(
     name="boosting",
-    define=lambda _: space_of(
-        integer("max_depth", 1, 15), log_real("learning_rate", 1e-2, 1.0), real("max_features", 1e-3, 1.0)
-    ),
+    define=_boosting_space,
     build=_build_boosting,
     paper=LACOSTE,
     summary="Gradient boosting.",
 )
 BOOSTING_REGRESSION = LearnerSpace(
     name="boosting-regression",
-    define=lambda _: space_of(
-        integer("max_depth", 1, 15), log_real("learning_rate", 1e-2, 1.0), real("squared_share", 0.0, 1.0)
-    ),
+    define=_boosting_regression_space,
     build=_build_boosting_regression,
     task="regression",
     paper=LACOSTE,
     summary="Gradient boosting with a loss between squared and absolute.",
 )
-"""As `boosting`, with all features at each split and a mixture of squared and absolute loss.
-
-scikit-learn has no such mixture. The nearest is Huber's loss, which is squared for small residuals and absolute for
-large ones; `squared_share` is the quantile of residuals below which it is squared (its `alpha`), so that 0 is the
-absolute loss and 1 the squared one, as in the paper.
-"""

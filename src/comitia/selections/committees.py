@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,87 +28,74 @@ from comitia.seeds import Seeds
 from comitia.selections.single import Argmin
 
 
+@dataclass(frozen=True)
 class GreedyCommittee:
-    """A committee chosen greedily from all trials (Lévesque 2018, §4.1).
+    """A committee chosen greedily from all trials (Lévesque 2018, §4.1)."""
 
-    Parameters
-    ----------
-    greedy : Greedy
-    loss : CommitteeLoss, optional
-        If not given: squared error for numbers, log loss where probabilities were kept, zero-one loss of a vote where
-        classes were.
-    wants_probabilities : bool
-        Keep class probabilities instead of classes; a loss of averages does without being told.
-    """
+    greedy: Greedy = field(default_factory=Greedy)
+    _: KW_ONLY
+    loss: CommitteeLoss | None = None
+    """If not given: squared error for numbers, log loss where probabilities were kept, zero-one loss of a vote where
+    classes were."""
+    wants_probabilities: bool = False
+    """Keep class probabilities instead of classes; a loss of averages does without being told."""
 
-    def __init__(
-        self,
-        greedy: Greedy = Greedy(),  # noqa: B008 - frozen
-        *,
-        loss: CommitteeLoss | None = None,
-        wants_probabilities: bool = False,
-    ) -> None:
-        self._greedy = greedy
-        self._loss = loss
-        self.needs = Needs(rows=True, probabilities=wants_probabilities or isinstance(loss, AverageLoss))
+    @property
+    def needs(self) -> Needs:
+        """Predictions of the same rows."""
+        return Needs(rows=True, probabilities=self.wants_probabilities or isinstance(self.loss, AverageLoss))
 
     def members(self, history: History, optimizer: Optimizer, seeds: Seeds) -> Sequence[Member]:
-        loss = loss_for(history, self._loss)
+        loss = loss_for(history, self.loss)
         pool = None if loss is None else pool_of(history, loss)
         if loss is None or pool is None or not len(pool):
             return Argmin().members(history, optimizer, seeds)
         order = np.argsort(pool.numbers)  # the earlier of equals is the earlier trial
         answers = pool.answers if (np.diff(order) > 0).all() else pool.answers[order]
         rng = seeds("greedy", len(history))
-        counts = self._greedy(no_members(pool, loss), answers, rng, pool.seconds[order])
+        counts = self.greedy(no_members(pool, loss), answers, rng, pool.seconds[order])
         return weighted(history, pool.numbers[order], counts, pool.temperatures[order])
 
 
+@dataclass(frozen=True)
 class SlotCommittee:
     """The committee that ensemble optimisation ends with (Lévesque 2018, Alg. 4.1)."""
 
+    rules: SlotRules
     needs = Needs(rows=True)
 
-    def __init__(self, rules: SlotRules) -> None:
-        self._rules = rules
-
     def members(self, history: History, optimizer: Optimizer, seeds: Seeds) -> Sequence[Member]:
-        trials = committee_of(history, self._rules).members
+        trials = committee_of(history, self.rules).members
         if not trials:
             return Argmin().members(history, optimizer, seeds)
         return weighted(history, *np.unique(trials, return_counts=True))
 
 
+@dataclass(frozen=True)
 class AgnosticBayes:
-    """The best model of each bootstrap of the validation rows; duplicates become weights (Lacoste et al. 2014, Alg. 2).
+    """The best model of each bootstrap (Lacoste et al. 2014, Alg. 2): duplicates become weights."""
 
-    Parameters
-    ----------
-    bootstraps : Bootstraps
-    most_members : int, optional
-        Keep the models that are the best of most bootstraps.
-    """
-
+    bootstraps: Bootstraps = field(default_factory=Bootstraps)
+    _: KW_ONLY
+    most_members: int | None = None
+    """Keep the models that are the best of most bootstraps."""
     needs = Needs(rows=True)
 
-    def __init__(self, bootstraps: Bootstraps = Bootstraps(), *, most_members: int | None = None) -> None:  # noqa: B008 - frozen
-        if most_members is not None:
-            check_int("AgnosticBayes", "most_members", most_members)
-        self._bootstraps = bootstraps
-        self._most_members = most_members
+    def __post_init__(self) -> None:
+        if self.most_members is not None:
+            check_int("AgnosticBayes", "most_members", self.most_members)
 
     def members(self, history: History, optimizer: Optimizer, seeds: Seeds) -> Sequence[Member]:
-        pool = self._bootstraps.pool(history)
+        pool = self.bootstraps.pool(history)
         if not len(pool):
             return Argmin().members(history, optimizer, seeds)
         order = np.argsort(pool.numbers)
-        risks = self._bootstraps.risks(pool, list(range(self._bootstraps.count(history))), seeds)[order]
-        best = [
-            argmin_with_ties(column, least=0.0)[0] for column in risks.T
-        ]  # the earlier of equals; of whatever scale
+        risks = self.bootstraps.risks(pool, list(range(self.bootstraps.count(history))), seeds)[order]
+        # the earlier of equals; of whatever scale
+        best = [argmin_with_ties(column, least=0.0)[0] for column in risks.T]
         counts = np.bincount(best, minlength=len(pool))
-        if self._most_members is not None:
-            counts[np.argsort(-counts, kind="stable")[self._most_members :]] = 0
+        if self.most_members is not None:
+            counts[np.argsort(-counts, kind="stable")[self.most_members :]] = 0
         return weighted(history, pool.numbers[order], counts)
 
 
@@ -159,7 +147,6 @@ class _Known(BaseEstimator):  # type: ignore[misc]
         self.predicted = predicted
 
     def predict(self, X: Any) -> Array:
-        """Return what is known of the rows, whatever they are."""
         return self.predicted
 
 

@@ -11,7 +11,7 @@ from comitia.errors import ChoiceError
 from comitia.history import History
 from comitia.seams import Member, Needs, Optimizer
 from comitia.seeds import Seeds
-from comitia.selections.single import nothing_found
+from comitia.selections.single import found_best
 
 
 class SelectionSplit:
@@ -89,8 +89,7 @@ def _archived(history: History, losses: Array) -> int:
 
 def _judged_aside(history: History) -> Indices:
     """Return the trials that succeeded and that none continues; all must have been judged on the selection split."""
-    if history.best is None:
-        raise nothing_found(history)
+    found_best(history)
     numbers = np.flatnonzero(np.isfinite(history.losses) & ~history.is_superseded)
     missing = numbers[np.isnan(history.selection_losses[numbers])]
     if len(missing):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from comitia.arrays import Array
 from comitia.errors import ChoiceError, NothingFound
 from comitia.goals import MeanLoss, mean_losses
-from comitia.history import History
+from comitia.history import History, Observation
 from comitia.optimizers import CMAES
 from comitia.optimizers.bayes.gaussian_process import GaussianProcess
 from comitia.optimizers.bayes.maximise import Gradients
@@ -26,50 +26,29 @@ class Argmin:
     needs = Needs()
 
     def members(self, history: History, optimizer: Optimizer, seeds: Seeds) -> Sequence[Member]:
-        best = history.best
-        if best is None:
-            raise nothing_found(history)
+        best = found_best(history)
         return [Member(best.config, 1.0, best.number)]
 
 
+@dataclass(frozen=True, kw_only=True)
 class PosteriorMean:
     """The configuration at which a Gaussian process expects the smallest loss (Lévesque 2018, §3.4).
 
     An argmin over noisy trials picks the luckiest of them; the model's mean smooths the luck out.
-
-    Parameters
-    ----------
-    among_trials : bool
-        Only hand over what was tried; else the mean is minimised over the whole space, and what is handed over has
-        usually no trial.
-    surrogate : callable (space) -> GaussianProcess
-    maximiser : Maximiser
-        Searches the space for the least mean.
     """
 
+    among_trials: bool = False
+    """Only hand over what was tried; else the mean is minimised over the whole space, and what is handed over has
+    usually no trial."""
+    surrogate: Callable[[Space], GaussianProcess] = GaussianProcess
+    maximiser: Maximiser = field(default_factory=Gradients)
+    """Searches the space for the least mean."""
     needs = Needs()
 
-    def __init__(
-        self,
-        *,
-        among_trials: bool = False,
-        surrogate: Callable[[Space], GaussianProcess] = GaussianProcess,
-        maximiser: Maximiser = Gradients(),  # noqa: B008 - frozen
-    ) -> None:
-        self._among_trials = among_trials
-        self._surrogate = surrogate
-        self._maximiser = maximiser
-
     def members(self, history: History, optimizer: Optimizer, seeds: Seeds) -> Sequence[Member]:
-        if history.best is None:
-            raise nothing_found(history)
-        if history.space is None:
-            raise ChoiceError(
-                "A posterior mean needs a history that knows its space. Got one without. Use a Study, or "
-                "History(len(space), space=space)."
-            )
+        found_best(history)
         with one_thread():
-            return [self._chosen(history, history.space, seeds)]
+            return [self._chosen(history, _space_of(history, "A posterior mean"), seeds)]
 
     def _chosen(self, history: History, space: Space, seeds: Seeds) -> Member:
         """Return the trial or the point of the space with the least mean.
@@ -80,14 +59,14 @@ class PosteriorMean:
         is_kept = ~history.is_superseded[history.finished]
         numbers = history.finished[is_kept]
         values = Values(mean_losses(history)[is_kept])
-        belief = self._surrogate(space).belief(history.X[numbers], values, len(history), seeds)
+        belief = self.surrogate(space).belief(history.X[numbers], values, len(history), seeds)
         good = numbers[np.isfinite(history.losses[numbers])]
         good = good[np.argsort(belief.mean(history.X[good]), kind="stable")]
         best = history.trial(int(good[0]))
-        if self._among_trials:
+        if self.among_trials:
             return Member(best.config, 1.0, best.number)
         rng = seeds("posterior-mean", len(history))
-        for x in self._maximiser(Expectation(belief), space, history.X[good], rng):
+        for x in self.maximiser(Expectation(belief), space, history.X[good], rng):
             [config] = space.decode(x[None])
             number = history.number_of(config)
             if number is None or np.isfinite(history.losses[number]):
@@ -110,18 +89,11 @@ class DistributionMean:
                 "A distribution's mean needs a search by CMA-ES. Got a search by "
                 f"{type(optimizer).__name__}, which has none. Use CMAES, or the selection Argmin."
             )
-        best = history.best
-        if best is None:
-            raise nothing_found(history)
-        if history.space is None:
-            raise ChoiceError(
-                "A distribution's mean needs a history that knows its space. Got one without. Use a Study, or "
-                "History(len(space), space=space)."
-            )
+        best, space = found_best(history), _space_of(history, "A distribution's mean")
         mean = optimizer.evolution(history, MeanLoss().values(history, seeds), seeds).mean[None]
-        [config] = history.space.decode(mean)
+        [config] = space.decode(mean)
         number = history.number_of(config)
-        if not history.space.is_allowed(mean)[0] or (number is not None and not np.isfinite(history.losses[number])):
+        if not space.is_allowed(mean)[0] or (number is not None and not np.isfinite(history.losses[number])):
             return [Member(best.config, 1.0, best.number)]
         return [Member(config, 1.0, number)]
 
@@ -149,8 +121,19 @@ class Expectation:
         return self
 
 
-def nothing_found(history: History) -> NothingFound:
-    """Say that no trial succeeded, and how the first one failed."""
+def _space_of(history: History, what: str) -> Space:
+    if history.space is None:
+        raise ChoiceError(
+            f"{what} needs a history that knows its space. Got one without. Use a Study, or "
+            "History(len(space), space=space)."
+        )
+    return history.space
+
+
+def found_best(history: History) -> Observation:
+    """Return the best trial; refuse a history in which none succeeded, and say how the first one failed."""
+    if history.best is not None:
+        return history.best
     errors = [observation.error for observation in history.observations()]
     what = f"The first failed with: {errors[0]}" if errors else "Run some trials first."
-    return NothingFound(f"At least one trial must succeed. Got {history.n_finished} finished, none of them. {what}")
+    raise NothingFound(f"At least one trial must succeed. Got {history.n_finished} finished, none of them. {what}")

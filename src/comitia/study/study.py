@@ -24,7 +24,7 @@ from comitia.learners.registry import SpaceLike, make_space
 from comitia.methods import Method, get_method
 from comitia.seams import Ask, Evaluator, Judging, Member, Store
 from comitia.seeds import Seeds
-from comitia.selections.single import nothing_found
+from comitia.selections.single import found_best
 from comitia.space import Config, Space
 from comitia.study.budget import Budget
 from comitia.study.entries import make_observation, make_trials
@@ -369,10 +369,7 @@ class Study:
     @property
     def best_trial(self) -> Observation:
         """The finished trial with the smallest loss."""
-        best = self.history.best
-        if best is None:
-            raise nothing_found(self.history)
-        return best
+        return found_best(self.history)
 
     def members(self) -> list[Member]:
         """Return what the method hands over: configurations with weights that sum to 1."""

@@ -19,7 +19,7 @@ from comitia.arrays import AnyArray, Array, Estimator, Indices
 from comitia.bench.plan.plan import HoldOutTest
 from comitia.errors import ExperimentError
 from comitia.evaluation.fitting import Build
-from comitia.evaluation.resampling import make_splitter
+from comitia.evaluation.resampling import make_shuffler
 from comitia.evaluation.scoring import Task
 from comitia.seeds import Seeds
 from comitia.space import Config, Space
@@ -91,7 +91,7 @@ def split_rows(
     """
     shuffle, fold = divmod(repetition, test.folds) if test.folds else (repetition, 0)
     smallest = int(np.unique(y, return_counts=True)[1].min()) if is_classes else 0
-    splitter = make_splitter(test.folds or test.test or 1 / 3, stratify=smallest >= 2)
+    splitter = make_shuffler(test.folds or test.test or 1 / 3, stratify=smallest >= 2)
     splitter.random_state = Seeds(shuffle).integer(f"test/{name}")
     try:
         splits = list(splitter.split(np.zeros((len(y), 1)), y))

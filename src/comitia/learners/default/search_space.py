@@ -103,15 +103,7 @@ class DefaultSpace:
 def default_space(
     columns: Columns, task: Task, n_rows: int, *, include: Include | None = None, exclude: Sequence[str] = ()
 ) -> DefaultSpace:
-    """Return the space for a table.
-
-    Parameters
-    ----------
-    include : sequence, optional
-        Names of learners, scikit-learn estimators, or pairs of an estimator and its space.
-    exclude : sequence of str
-        Names of learners to leave out.
-    """
+    """Return the space for a table: of all learners that suit its size, or of those included, less those excluded."""
     for name in exclude:
         if name not in LEARNERS:
             raise UnknownName("learner to exclude", name, LEARNERS)
