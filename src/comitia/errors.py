@@ -1,5 +1,32 @@
 """The exception tree: one root, and each error is also the builtin a caller would expect.
 
+::
+
+    ComitiaError
+    ├── SpaceError (ValueError)         a space that cannot be searched, a value outside it
+    ├── UnknownName (ValueError)        no such method, space, scorer or hyperparameter; carries near matches
+    ├── ChoiceError (ValueError)        an argument out of range, or choices that clash
+    ├── ResamplingError (ValueError)    splits that do not fit the data
+    ├── TableError (ValueError)         a table that cannot be learned from, or that does not match the first
+    ├── TellError (ValueError)          a result for a trial that is not waiting for one, or not a number
+    ├── ExhaustedError (LookupError)    nothing left to ask
+    ├── NothingFound (LookupError)      no trial succeeded, so there is nothing to hand over
+    ├── ExperimentError (ValueError)    an experiment, a problem or a pool that cannot be read or makes no sense
+    ├── ModelError (OSError)            a model folder that cannot be written or trusted
+    ├── StoreError (OSError)            the record cannot be opened, read or written
+    │   └── StoreMismatch               it is another study's record
+    ├── ExecutionError (RuntimeError)   workers cannot be started or cannot be reached
+    │   ├── TrialTimeout                one trial went over its time limit and was killed
+    │   ├── TrialMemory                 one trial went over its memory limit and was killed
+    │   └── TrialCrashed                the process of one trial died by itself
+    └── PeerError (RuntimeError)        another tool, run beside ours in a benchmark, failed
+        └── PeerMissing                 its environment is not built
+
+    ComitiaWarning (UserWarning)
+    ├── FallbackWarning                 nothing could be fitted, so the model only predicts the prior
+    ├── DroppedWarning                  members failed or were not ready in time
+    └── VersionWarning                  a model was written by other versions
+
 A message says what was expected, what came, and what to do.
 """
 

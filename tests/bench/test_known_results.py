@@ -65,6 +65,7 @@ def test_only_what_is_the_same_is_shared(folder: Path, first: str, second: str, 
     assert same(shared, rows_of(folder, second, None))
 
 
+@pytest.mark.processes
 def test_a_search_with_a_time_limit_trains_itself(folder: Path) -> None:
     known = KnownResults()
     rows_of(folder, "rs", known, budget={"time_limit": 1.0, "n_trials": 2}, spaces=["svm-rbf"])
