@@ -336,7 +336,8 @@ class History:
     def give_back(self, numbers: Iterable[int]) -> None:
         """Let trials wait again that were begun and will not be finished by whoever began them."""
         again = {number: self._begun.pop(number) for number in numbers if number in self._begun}
-        self._waiting = dict(sorted({**self._waiting, **again}.items()))
+        if again:
+            self._waiting = dict(sorted({**self._waiting, **again}.items()))
 
     def finish(self, observation: Observation) -> None:
         """Turn a pending trial into a finished one."""

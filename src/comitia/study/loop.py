@@ -117,18 +117,17 @@ class Run:
     def take(self) -> list[Observation]:
         """Record what came of the trials that have ended, in the order of their numbers."""
         results: list[Result] = []
-        faults: list[Outcome[Trial, Result]] = []
+        faults: dict[int, Exception] = {}
         with held_back():  # what leaves the crew is recorded or given back
             for outcome in self.crew.collect():
-                if isinstance(outcome.error, ExecutionError | CancelledError) and type(outcome.error) not in STATUS_OF:
-                    faults.append(outcome)  # the executor's fault: the other results are good
+                if outcome.error is not None and _is_fault(outcome.error):
+                    faults[outcome.task.number] = outcome.error
                 else:
                     results.append(_result(outcome))
             self.study.record(results, may_wait=self.crew.is_here)
-            self.study.history.give_back(outcome.task.number for outcome in faults)
-        for outcome in faults:
-            if outcome.error is not None:
-                raise outcome.error
+            self.study.history.give_back(faults)
+        for error in faults.values():
+            raise error
         return [observation for observation, _ in results]
 
     def give_up(self) -> None:
@@ -143,6 +142,11 @@ class Run:
             ]
             self.study.record([(observation, None) for observation in failed])
             self.study.history.give_back(begun)
+
+
+def _is_fault(error: Exception) -> bool:
+    """Tell whether an error is the executor's own, so that it says nothing about the trial."""
+    return isinstance(error, ExecutionError | CancelledError) and type(error) not in STATUS_OF
 
 
 def _result(outcome: Outcome[Trial, Result]) -> Result:
