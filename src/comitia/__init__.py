@@ -6,16 +6,18 @@ Start with `Study` and `minimize`; `comitia.seams` shows how everything fits tog
 from comitia.auto.estimators import AutoClassifier, AutoRegressor
 from comitia.auto.folder import load
 from comitia.auto.search_cv import SearchCV
+from comitia.committees.greedy import Greedy
 from comitia.errors import ComitiaError, ComitiaWarning
 from comitia.evaluation.function import FunctionEvaluator
 from comitia.evaluation.resampling import Fixed, Reshuffled
 from comitia.evaluation.table import TableEvaluator
 from comitia.execution import Serial, Workers
-from comitia.history import History, Observation, Predictions, Trial
+from comitia.history import History, Observation, Predictions, Trial, Truth
 from comitia.learners import get_space
-from comitia.methods import METHODS, Method, get_method
+from comitia.methods import METHODS, Method, get_method, kept_by
 from comitia.minimize import minimize
 from comitia.seeds import Seeds
+from comitia.selections.committees import GreedyCommittee
 from comitia.space import Config, Space
 from comitia.study.store import MemoryStore, SqliteStore
 from comitia.study.study import Study
@@ -31,6 +33,8 @@ __all__ = [
     "Config",
     "Fixed",
     "FunctionEvaluator",
+    "Greedy",
+    "GreedyCommittee",
     "History",
     "MemoryStore",
     "Method",
@@ -45,9 +49,11 @@ __all__ = [
     "Study",
     "TableEvaluator",
     "Trial",
+    "Truth",
     "Workers",
     "get_method",
     "get_space",
+    "kept_by",
     "load",
     "minimize",
 ]
