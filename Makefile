@@ -43,10 +43,13 @@ types: install
 
 # Two halves side by side: what only computes, and what starts processes and waits for clocks.
 test: lint types
-	@$(MAKE) --no-print-directory -j2 --output-sync=target test-quick test-processes
+	@$(MAKE) --no-print-directory -j2 --output-sync=target QUICK_JOBS=0 test-quick test-processes
+
+# Processes of the quick half: two where it runs alone, 0 (none but its own) beside the other half.
+QUICK_JOBS ?= 2
 
 test-quick: install
-	$(BIN)/python -m pytest -m "not slow and not processes"
+	$(BIN)/python -m pytest -n $(QUICK_JOBS) -m "not slow and not processes"
 
 test-processes: install
 	$(BIN)/python -m pytest -m "not slow and processes"
