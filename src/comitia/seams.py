@@ -200,12 +200,15 @@ class Store(Protocol):
         observations: Sequence[Observation] = (),
         blobs: Mapping[str, bytes] | None = None,
     ) -> None:
-        """Add everything or, on an error, nothing."""
+        """Add everything or, on an error, nothing.
+
+        Raise `StoreError` for a trial or a result that is there already, and for a result without its trial.
+        """
 
     def read(self, decode: Decode) -> tuple[list[Trial], list[Observation]]:
         """Return all trials and all observations in the order of numbers.
 
-        `decode` turns coordinates into configurations: the record keeps the coordinates.
+        A store keeps every field of a trial but its configuration, which `decode` makes from the coordinates `x`.
         """
 
     def put(self, key: str, value: bytes) -> None:

@@ -178,10 +178,14 @@ def test_a_finite_space_is_covered_once_and_then_there_is_nothing(make: Any) -> 
         play.finish(play.begin(play.ask(optimizer, 100)), 0.5)
         assert play.ask(optimizer, 100)
         return
-    while asks := play.ask(optimizer, 4):
+    for _ in range(20):
+        if not (asks := play.ask(optimizer, 4)):
+            break
         trials = play.begin(asks)
         play.finish(trials, 0.5)
         seen += [trial.config for trial in trials]
+    else:
+        pytest.fail("it still asks in a space of 6: ask for nothing twice, and return [] at the end, as `Unseen` does")
     assert len(seen) == len(set(seen)) == 6
 
 

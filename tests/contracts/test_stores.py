@@ -1,7 +1,7 @@
 """What every store must do."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +22,26 @@ def trial(number: int, **more: Any) -> Trial:
     return Trial(number=number, batch=number // 2, x=tuple(X[0].tolist()), config=SPACE.decode(X)[0], **more)
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def reopen(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Store]:
-    """Return a function that opens the one store again, as far as its kind can be."""
-    if request.param == "memory":
-        store = MemoryStore()
-        return lambda: store
-    return lambda: SqliteStore(tmp_path / "study.db")
+STORES: dict[str, Callable[[Path], Store]] = {
+    "memory": lambda folder: MemoryStore(),
+    "sqlite": lambda folder: SqliteStore(folder / "study.db"),
+}
+"""How a store in a folder is opened. A new one joins by one line."""
+
+
+@pytest.fixture(params=STORES)
+def reopen(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], Store]]:
+    """Yield a function that opens the one store again, and close whatever a test has opened."""
+    opened: list[Store] = []
+
+    def open_again() -> Store:
+        in_memory = bool(opened) and isinstance(opened[0], MemoryStore)
+        opened.append(opened[0] if in_memory else STORES[request.param](tmp_path))
+        return opened[-1]
+
+    yield open_again
+    for store in opened:
+        store.close()
 
 
 def test_what_was_appended_is_read_again(reopen: Callable[[], Store]) -> None:
@@ -65,7 +78,7 @@ def test_an_empty_store_reads_as_empty(reopen: Callable[[], Store]) -> None:
 def test_an_append_that_fails_leaves_nothing(reopen: Callable[[], Store]) -> None:
     store = reopen()
     store.append(trials=[trial(0)])
-    with pytest.raises(StoreError, match="another program"):
+    with pytest.raises(StoreError):
         store.append(trials=[trial(1), trial(0)], blobs={"k": b"1"})
     with pytest.raises(StoreError):
         store.append(observations=[Observation(trial(5), "ok", (1.0,))])
@@ -98,7 +111,8 @@ def test_numbers_and_texts_come_back_exactly(
     tmp_path_factory: Any, losses: list[float], text: str, seconds: float
 ) -> None:
     text = text.encode("utf-8", "replace").decode()
-    for store in (MemoryStore(), SqliteStore(tmp_path_factory.mktemp("s") / "s.db")):
+    for make in STORES.values():
+        store = make(tmp_path_factory.mktemp("s"))
         failure = Observation(trial=trial(0), status="failed", losses=tuple(losses), seconds=seconds, error=text)
         store.append(trials=[trial(0)], observations=[failure])
         [observation] = store.read(SPACE.decode)[1]
