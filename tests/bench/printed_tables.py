@@ -3,7 +3,7 @@
 # ruff: noqa: E501 - a row of a table is one line here too
 # fmt: off
 
-# A row is a method: its errors (T and C in percent, P as fractions) by dataset, then its printed mean rank.
+# A row is a method: its errors (of Lévesque 2018 and Lévesque et al. 2017 in percent, of Xavier-Júnior et al. 2020 as fractions) by dataset, then its printed mean rank.
 
 LEVESQUE_2017_TABLE_I: dict[str, tuple[tuple[float, ...], float]] = {
     "RS": ((0.09, 18.39, 14.20, 46.61, 46.17, 11.85, 14.44, 10.70, 1.45, 20.73, 3.14, 12.76, 0.64, 3.34, 23.83, 23.25, 3.77, 24.09, 0.09, 6.07, 5.67, 1.10, 24.06, 37.30), 7.08),

@@ -88,7 +88,7 @@ def results() -> Results:
 
 
 def printed() -> Results:
-    """Return C Table I as rows of one repetition."""
+    """Return Table I of Lévesque et al. 2017 as rows of one repetition."""
     frame = some_rows(1, 1, 1).head(1)
     rows = [
         {

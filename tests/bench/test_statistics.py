@@ -239,7 +239,7 @@ def test_wilcoxon_of_levesque_2018_table_4_6_is_near_table_4_5() -> None:
     Ours is the exact distribution; the normal one gives .86 there, and exactly .81 for CMA and RS-best, so he may have
     used it. What is left may be the two decimals of the errors.
     """
-    table_4_5 = [  # T Table 4.5, above the diagonal
+    table_4_5 = [  # Lévesque 2018, Table 4.5, above the diagonal
         [0.81, 0.16, 0.00, 0.00, 0.00, 0.00, 0.00],
         [0.43, 0.00, 0.00, 0.00, 0.00, 0.00],
         [0.08, 0.01, 0.00, 0.00, 0.00],
@@ -337,7 +337,8 @@ def test_paired_counts_feed_the_pb_test() -> None:
 
 
 SIGNED_RANK = [
-    # columns of P Table 7, rope, baycomp 1.0.3: SignedRankTest(b, a, rope, nsamples=200000, random_state=0).probs()
+    # columns of Xavier-Júnior et al. 2020, Table 7, rope
+    # baycomp 1.0.3: SignedRankTest(b, a, rope, nsamples=200000, random_state=0).probs()
     ("Auto-WEKA", "PBIL-v2", 0.0, (0.0114, 0.0000, 0.9886)),
     ("Auto-WEKA", "PBIL-v2", 0.005, (0.0058, 0.3215, 0.6727)),
     ("Random forest", "PBIL-v2", 0.005, (0.0152, 0.1939, 0.7909)),
