@@ -44,7 +44,7 @@ def answers(model: BaseEstimator, X: Table) -> AnyArray:
     return np.asarray(model.predict(X))
 
 
-def check(model: BaseEstimator, X: Table, y: AnyArray) -> None:
+def assert_fits_repeatably(model: BaseEstimator, X: Table, y: AnyArray) -> None:
     """Check that it fits and answers, that a second fit answers the same, and that it pickles."""
     first = fitted(model, X, y)
     predicted = first.predict(X)
@@ -80,7 +80,7 @@ def test_a_ready_made_space_has_a_learner_that_is_repeated_by_its_seed_and_pickl
     ready = get_space(name, n_features=N_FEATURES)
     again = pickle.loads(pickle.dumps(ready))
     assert again.space == ready.space
-    check(again.build(ready.space.default, 7), *numbers(ready.task))
+    assert_fits_repeatably(again.build(ready.space.default, 7), *numbers(ready.task))
 
 
 @pytest.mark.parametrize("name", sorted(SPACES))
@@ -108,7 +108,7 @@ def built(name: str, task: Task, columns: Columns, seed: int = 3) -> BaseEstimat
 @EACH_TASK
 @EACH_LEARNER
 def test_a_learner_fits_numbers_and_is_repeated_by_its_seed(name: str, task: Task) -> None:
-    check(built(name, task, Columns(N_FEATURES)), *numbers(task))
+    assert_fits_repeatably(built(name, task, Columns(N_FEATURES)), *numbers(task))
 
 
 @EACH_TASK
@@ -120,7 +120,7 @@ def test_a_learner_takes_missing_values_and_categories_of_a_cleaned_table(name: 
     table.columns = table.columns.astype(str)
     table.loc[::5, "few"] = None
     cleaner = TableCleaner().fit(table)
-    check(built(name, task, cleaner.columns_), cleaner.transform(table), y)
+    assert_fits_repeatably(built(name, task, cleaner.columns_), cleaner.transform(table), y)
 
 
 @EACH_TASK
@@ -128,7 +128,7 @@ def test_a_learner_takes_missing_values_and_categories_of_a_cleaned_table(name: 
 def test_a_learner_takes_sparse_tables(name: str, task: Task) -> None:
     X, y = numbers(task)
     table = sparse.csr_matrix(np.where(X > 0.5, X, 0.0))
-    check(built(name, task, Columns(N_FEATURES, is_sparse=True)), table, y)
+    assert_fits_repeatably(built(name, task, Columns(N_FEATURES, is_sparse=True)), table, y)
 
 
 @EACH_TASK

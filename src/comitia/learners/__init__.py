@@ -1,7 +1,7 @@
 """Learners with their spaces: how a configuration becomes a scikit-learn estimator.
 
 One file per family of ready-made spaces, listed in `registry.py`. `default/` has the space that the Auto classes
-search, one file per family of learners; `weka/` has learners that scikit-learn lacks.
+search; `weka/` has learners that scikit-learn lacks.
 """
 
 from comitia.learners.learner_space import LearnerSpace

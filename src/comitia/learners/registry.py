@@ -9,9 +9,14 @@ from typing import TypeAlias
 from ConfigSpace import ConfigurationSpace
 
 from comitia.errors import UnknownName
-from comitia.learners import cash, ensembles, neural, svm, trees
-from comitia.learners.default import search_space
+from comitia.learners.cash import CASH
+from comitia.learners.default.search_space import CLASSIFICATION, REGRESSION
+from comitia.learners.ensembles import SEVEN_KINDS
 from comitia.learners.learner_space import LearnerSpace
+from comitia.learners.neural import MLP
+from comitia.learners.svm import ARD, KERNELS, NARROW, RBF
+from comitia.learners.svm import REGRESSION as SVM_REGRESSION
+from comitia.learners.trees import BOOSTING, BOOSTING_REGRESSION, FOREST, FOREST_REGRESSION, RANDOM_FOREST
 from comitia.space import Space
 from comitia.space.config import Value
 
@@ -20,21 +25,21 @@ SpaceLike: TypeAlias = Space | ConfigurationSpace | Mapping[str, Value] | str
 SPACES: dict[str, LearnerSpace] = {
     ready.name: ready
     for ready in (
-        svm.RBF,
-        svm.KERNELS,
-        svm.NARROW,
-        svm.REGRESSION,
-        svm.ARD,
-        trees.RANDOM_FOREST,
-        trees.FOREST,
-        trees.FOREST_REGRESSION,
-        trees.BOOSTING,
-        trees.BOOSTING_REGRESSION,
-        neural.MLP,
-        cash.CASH,
-        ensembles.SEVEN_KINDS,
-        search_space.CLASSIFICATION,
-        search_space.REGRESSION,
+        RBF,
+        KERNELS,
+        NARROW,
+        SVM_REGRESSION,
+        ARD,
+        RANDOM_FOREST,
+        FOREST,
+        FOREST_REGRESSION,
+        BOOSTING,
+        BOOSTING_REGRESSION,
+        MLP,
+        CASH,
+        SEVEN_KINDS,
+        CLASSIFICATION,
+        REGRESSION,
     )
 }
 
