@@ -32,6 +32,7 @@ from comitia import AutoClassifier, AutoRegressor, Config, Method, SearchCV
 from comitia.errors import ChoiceError, ComitiaWarning, TableError, UnknownName
 from comitia.optimizers import RandomSearch
 from comitia.selections.set_aside import SelectionSplit
+from tests.ids import stable
 
 IRIS = load_iris(return_X_y=True)
 DIABETES = load_diabetes(return_X_y=True)
@@ -186,7 +187,7 @@ class TestOwnLearners:
             ({"n_jobs": 0}, ChoiceError, "workers"),
             ({"trial_time_limit": 0}, ChoiceError, "trial_time_limit"),
         ],
-        ids=repr,
+        ids=stable,
     )
     def test_wrong_parameters_are_refused(self, options: dict[str, Any], error: type[Exception], message: str) -> None:
         with pytest.raises(error, match=message):
@@ -267,7 +268,7 @@ class TestTables:
             ["1", 2],
             [None, "a"],
         ],
-        ids=repr,
+        ids=stable,
     )
     def test_labels_of_any_type(self, labels: list[Any]) -> None:
         y = np.array([labels[i] for i in LABELS], dtype=object)

@@ -15,6 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 from comitia.auto.index_checks import check_indices
 from comitia.auto.model_file import OBJECTS, read_model, write_model
 from comitia.errors import ModelError
+from tests.ids import stable
 
 X, Y = load_iris(return_X_y=True)
 
@@ -73,7 +74,7 @@ def test_sizes_that_are_not_those_of_the_arrays() -> None:
         (GradientBoostingClassifier(n_estimators=2), "n_features_in_"),
         (GradientBoostingClassifier(n_estimators=2), "n_trees_per_iteration_"),
     ],
-    ids=str,
+    ids=stable,
 )
 def test_a_forest_must_have_the_width_of_its_trees(model: Any, attribute: str, tmp_path: Path) -> None:
     setattr(model.fit(X, Y), attribute, 2)

@@ -23,6 +23,7 @@ from sklearn.svm import SVC
 
 from comitia.auto.model_file import OBJECTS, read_model, untrusted_names, write_model
 from comitia.errors import ModelError
+from tests.ids import stable
 
 X, Y = load_iris(return_X_y=True)
 
@@ -84,7 +85,7 @@ def test_whatever_is_written_comes_back(value: Any, tmp_path: Path) -> None:
         1e300,
         10**30,
     ],
-    ids=repr,
+    ids=stable,
 )
 def test_other_values_come_back(value: Any, tmp_path: Path) -> None:
     found = again(value, tmp_path, ["collections.OrderedDict"])
@@ -184,7 +185,7 @@ def test_what_cannot_be_found_again_is_not_written(tmp_path: Path) -> None:
         [["call", "numpy.add", [1, 2], None, None, None]],  # harmless to hold, not to call: it may write to an array
         [["call", "sklearn.svm._classes.SVC", [], None, None, None]],
     ],
-    ids=str,
+    ids=stable,
 )
 def test_foreign_functions_do_not_run(
     entries: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
@@ -212,7 +213,7 @@ def test_foreign_functions_do_not_run(
         [["new", "sklearn.tree._tree.Tree", [], None, None, None]],
         [["dict", ["a"]]],
     ],
-    ids=str,
+    ids=stable,
 )
 def test_a_damaged_file_is_refused(entries: Any, tmp_path: Path) -> None:
     write_file(tmp_path / "file", entries)

@@ -23,6 +23,7 @@ from comitia import Fixed, Reshuffled, Seeds
 from comitia.bench.plan.splits import Capped
 from comitia.errors import ChoiceError
 from comitia.seams import Resampling
+from tests.ids import stable
 
 N = 40
 RNG = np.random.default_rng(0)
@@ -93,7 +94,7 @@ def test_says_truly_whether_every_row_is_judged_once(resampling: Resampling) -> 
             assert sorted(np.concatenate([test for _, test in splits(resampling, number)])) == list(range(N))
 
 
-@pytest.mark.parametrize("splitter", [KFold(4), StratifiedKFold(5), GroupKFold(5), LeaveOneOut()], ids=repr)
+@pytest.mark.parametrize("splitter", [KFold(4), StratifiedKFold(5), GroupKFold(5), LeaveOneOut()], ids=stable)
 def test_folds_judge_every_row(splitter: Any) -> None:
     assert Fixed(splitter).judges_every_row
 
@@ -116,7 +117,7 @@ def test_fixed_is_the_same_for_every_trial_and_reshuffled_is_not(resampling: Res
     assert same == (not resampling.is_reshuffled)
 
 
-@pytest.mark.parametrize("splitter", CAN_SHUFFLE, ids=repr)
+@pytest.mark.parametrize("splitter", CAN_SHUFFLE, ids=stable)
 def test_repeats_of_a_reshuffled_trial_differ(splitter: Any) -> None:
     resampling = Reshuffled(splitter)
     assert as_lists(splits(resampling, 3, 0)) != as_lists(splits(resampling, 3, 1))

@@ -13,6 +13,7 @@ from sklearn.model_selection import KFold
 from sklearn.neighbors import KNeighborsClassifier
 
 from comitia import TableEvaluator
+from tests.ids import stable
 
 X, Y = load_iris(return_X_y=True)
 
@@ -31,7 +32,7 @@ def evaluator(table: Any = X, **options: Any) -> TableEvaluator:
         {"selection_split": 0.2, "groups": np.arange(150) // 3, "sample_weight": np.arange(150.0)},
         {"table": pd.DataFrame(X)},
     ],
-    ids=repr,
+    ids=stable,
 )
 def test_it_is_the_one_that_studies_recorded_when_the_module_was_called_resampling(
     options: Any, monkeypatch: pytest.MonkeyPatch

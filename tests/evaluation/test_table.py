@@ -27,6 +27,7 @@ from sklearn.preprocessing import StandardScaler
 from comitia import Config, Seeds, TableEvaluator, Trial
 from comitia.errors import ChoiceError, ResamplingError, TableError, UnknownName
 from comitia.evaluation.resampling import carve_selection
+from tests.ids import stable
 
 X, Y = load_iris(return_X_y=True)
 SEEDS = Seeds(0)
@@ -229,7 +230,7 @@ class TestSelectionSplit:
         assert np.isnan(observation.selection_loss)
 
     @pytest.mark.parametrize(
-        "cv", [[(np.arange(100), np.arange(100, 150))], PredefinedSplit(Y), TimeSeriesSplit(3)], ids=repr
+        "cv", [[(np.arange(100), np.arange(100, 150))], PredefinedSplit(Y), TimeSeriesSplit(3)], ids=stable
     )
     def test_splits_that_name_rows_are_refused(self, cv: Any) -> None:
         """They would be splits of other rows once some are set aside."""
@@ -343,7 +344,7 @@ def test_each_trial_repeat_and_fold_has_its_own_random_state_and_the_same_again(
         ({"keep": "all"}, ChoiceError, "'nothing'"),
         ({"y": np.array(["a", "b", "c"])[Y], "loss": "squared-error"}, ChoiceError, "numeric"),
     ],
-    ids=repr,
+    ids=stable,
 )
 def test_bad_input_is_refused_before_any_trial(options: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
@@ -381,7 +382,7 @@ def test_a_regressor_by_mistake_is_a_failure_not_a_score() -> None:
         ({"X": np.ones(150)}, "reshape"),
         ({"y": np.array(["a", 1] * 75, dtype=object)}, "of one type"),
     ],
-    ids=repr,
+    ids=stable,
 )
 def test_mistakes_are_caught_before_any_trial(options: dict[str, Any], message: str) -> None:
     build, table, y = options.pop("build", knn), options.pop("X", X), options.pop("y", Y)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from comitia import Seeds, TableEvaluator, Trial, get_space
 from comitia.learners import quick_svm
 from comitia.learners.quick_svm import QuickBuild
+from tests.ids import stable
 
 
 def table(n: int, d: int, n_classes: int, seed: int) -> tuple[Any, Any]:
@@ -123,7 +124,7 @@ def test_constant_columns_are_scaled_as_ever(shift: float) -> None:
 @pytest.mark.parametrize(
     "options",
     [{"loss": "accuracy"}, {"metrics": ["accuracy"]}, {"sample_weight": np.ones(40)}, {"keep": "probabilities"}],
-    ids=str,
+    ids=stable,
 )
 def test_more_than_classes_of_rows_needs_the_pipeline(options: dict[str, Any]) -> None:
     X, y = table(40, 2, 2, 0)

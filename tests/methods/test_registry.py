@@ -16,6 +16,7 @@ from comitia.optimizers import CMAES, RandomSearch
 from comitia.seams import Needs
 from comitia.selections.set_aside import Backwarding, GlobalValidation, PartialValidation, SelectionSplit
 from comitia.selections.single import Argmin
+from tests.ids import stable
 
 
 class Generational(RandomSearch):
@@ -121,7 +122,7 @@ def test_a_method_that_sets_rows_aside_needs_an_evaluator_that_does() -> None:
         (Reshuffled(KFold(5)), False),
         (Fixed(ShuffleSplit(1, test_size=0.3)), False),
     ],
-    ids=repr,
+    ids=stable,
 )
 def test_comparing_rows_needs_the_same_rows(resampling: Any, clashes: bool) -> None:
     method = Method("by-row", RandomSearch, "compares rows", selection=ByRow())

@@ -21,6 +21,7 @@ from comitia import FunctionEvaluator, Study, Workers
 from comitia.errors import ChoiceError, ExecutionError, TrialCrashed, TrialMemory, TrialTimeout
 from comitia.execution import starters
 from comitia.execution.starters import FreshProcesses, Nursery
+from tests.ids import stable
 from tests.processes.learners import misbehave, objective
 
 LIMIT = 1.0
@@ -233,7 +234,7 @@ def test_tasks_end_before_an_orderly_shutdown() -> None:
 @pytest.mark.parametrize(
     "options",
     [{"n_workers": 0}, {"n_workers": 1.5}, {"trial_time_limit": 0}, {"trial_memory_limit": -1}],
-    ids=repr,
+    ids=stable,
 )
 def test_limits_must_be_positive(options: dict[str, Any]) -> None:
     with pytest.raises(ChoiceError, match="must be"):

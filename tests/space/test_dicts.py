@@ -10,6 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from comitia import Space
 from comitia.errors import SpaceError
+from tests.ids import stable
 
 RNG = np.random.default_rng
 
@@ -29,7 +30,7 @@ RNG = np.random.default_rng
         (1, 2),
         range(3),
     ],
-    ids=repr,
+    ids=stable,
 )
 def test_lists_keep_their_values_and_types(options: Any) -> None:
     space = Space({"a": options})

@@ -26,6 +26,7 @@ from comitia.errors import (
     StoreMismatch,
 )
 from comitia.seams import Judging
+from tests.ids import stable
 from tests.study.examples import LINE, PAIRS, SPACE, Continuing, Counting, history_of, square
 
 
@@ -54,7 +55,7 @@ class TestResuming:
             ({"method": "sobol"}, "method"),
             ({"seed": 2}, "seed"),
         ],
-        ids=repr,
+        ids=stable,
     )
     def test_another_study_is_refused(self, tmp_path: Path, changed: dict[str, Any], message: str) -> None:
         Study(SPACE, "rs", seed=1, storage=tmp_path / "s.db").close()

@@ -17,6 +17,7 @@ from comitia.methods import Method
 from comitia.optimizers import PBIL
 from comitia.optimizers.pbil.pbil import Generation, State
 from comitia.seams import Values
+from tests.ids import stable
 
 SEEDS = Seeds(3)
 
@@ -299,7 +300,7 @@ def test_a_late_failure_does_not_change_what_was_learned() -> None:
         {"floor": 1},
         {"floor": -0.1},
     ],
-    ids=str,
+    ids=stable,
 )
 def test_bad_options_are_refused(options: dict[str, Any]) -> None:
     [name] = options
