@@ -169,5 +169,11 @@ def _columns(cell: Cell, rows: Sequence[Row]) -> Columns:
     """Turn rows into columns, with the cell's key and where they come from; NaN is null in JSON."""
     origin = Origin(versions_text(), machine(), time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
     common = asdict(cell) | asdict(origin)
-    full: list[dict[str, Value]] = [vars(row) | common for row in rows]
-    return {name: [None if row[name] != row[name] else row[name] for row in full] for name in COLUMNS}
+    full = [vars(row) for row in rows]
+
+    def column(name: str) -> list[Value]:
+        if name in common:
+            return [common[name]] * len(full)
+        return [None if value != value else value for value in (row[name] for row in full)]
+
+    return {name: column(name) for name in COLUMNS}
