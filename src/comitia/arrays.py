@@ -1,7 +1,5 @@
 """Short names for the types that travel through comitia: arrays, tables, and what learners are."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard, runtime_checkable
 
 import numpy as np

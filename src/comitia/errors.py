@@ -30,8 +30,6 @@
 A message says what was expected, what came, and what to do.
 """
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable
 from numbers import Integral

@@ -1,7 +1,5 @@
 """Goals: the number that the search minimises, for every finished trial."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`minimize`: search any black box in one call."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from pathlib import Path

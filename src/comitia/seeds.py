@@ -4,8 +4,6 @@ A stream is addressed by a name and non-negative integers, so that trial 37 draw
 runs first, last or on another machine, and a new draw in one place moves nothing elsewhere.
 """
 
-from __future__ import annotations
-
 import hashlib
 import secrets
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 The estimators (`estimators`) are the face: they check parameters, clean the table and keep the results.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 import warnings

@@ -1,7 +1,5 @@
 """The scikit-learn face: `AutoClassifier` and `AutoRegressor`. What a fit does is in `autofit`."""
 
-from __future__ import annotations
-
 import html
 import warnings
 from abc import ABC, abstractmethod

@@ -4,8 +4,6 @@ Files are written beside their place and renamed: a kill leaves the old one. A f
 machine; loading warns if it was made by other versions of the libraries.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 import warnings

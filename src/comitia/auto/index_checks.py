@@ -1,7 +1,5 @@
 """Refuse what points outside itself: compiled code follows the numbers in trees and sparse matrices without looking."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 

@@ -10,8 +10,6 @@ ufuncs, types of numbers and sparse matrices; of those, nothing but losses is ca
 memory is checked by `index_checks` before it is built.
 """
 
-from __future__ import annotations
-
 import copyreg
 import importlib
 import io

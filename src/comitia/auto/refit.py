@@ -1,7 +1,5 @@
 """What is fitted again at the end, and how the search leaves time for it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """`SearchCV`: comitia's methods behind the interface of scikit-learn's `RandomizedSearchCV`."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias

@@ -1,7 +1,5 @@
 """Write beside and rename: a kill at any moment leaves the old file or the new one, never half of one."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """What the command line makes of our errors and warnings: one readable line each, and an exit code."""
 
-from __future__ import annotations
-
 import sys
 import warnings
 from collections.abc import Iterator

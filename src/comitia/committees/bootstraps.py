@@ -4,8 +4,6 @@ Which model is best depends on the rows that it was judged on. Each bootstrap of
 often a model is the best of a bootstrap is how probable it is to be the best of all (Lacoste et al. 2014, eq. 5 and 6).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

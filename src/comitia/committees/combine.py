@@ -4,8 +4,6 @@ A committee is asked in several places: as a fitted `Ensemble`, by what was kept
 test rows of an experiment. All of them come here, so that the same members with the same weights give the same answer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """`Ensemble`: weighted fitted members that predict as one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Greedy forward selection of a committee from a pool, with replacement (Lévesque 2018, §4.1; Caruana et al. 2004)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -10,8 +10,6 @@ Arrays in, arrays out; which trials they belong to is known elsewhere. Two kinds
 Means over rows are weighted. Smaller is better.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache

@@ -5,8 +5,6 @@ they speak of all the rows that the others speak of; a row that was judged sever
 most frequent class.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -10,8 +10,6 @@ Slots are filled without replacement (§4.2.2): E_i and {h} are joined as sets. 
 have the majority of votes stay for ever, because no single slot changes a vote.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

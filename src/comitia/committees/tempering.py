@@ -6,8 +6,6 @@ the power 1 / T and normalises them, where T minimises the log loss on rows that
 number from thousands of rows, which cannot overfit, and which never changes the model's most probable class.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from comitia.arrays import AnyArray, Array

@@ -1,7 +1,5 @@
 """Check what users give: a table, what is to be predicted, weights, groups, further metrics."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 

@@ -1,7 +1,5 @@
 """A hash of objects that is the same for the same content, in other processes and after our own modules have moved."""
 
-from __future__ import annotations
-
 import pickle
 
 from joblib.hashing import NumpyHasher

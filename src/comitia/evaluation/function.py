@@ -1,7 +1,5 @@
 """`FunctionEvaluator`: a trial is a call of a function."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

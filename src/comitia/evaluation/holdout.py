@@ -5,8 +5,6 @@ is 19 parts of 20 of their time: checks of the input, and finding the classes. I
 when it is made; where a version of scikit-learn draws otherwise, its own splitter is used.
 """
 
-from __future__ import annotations
-
 import threading
 
 import numpy as np

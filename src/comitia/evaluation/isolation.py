@@ -1,7 +1,5 @@
 """What a learner runs in: its warnings are silenced, and the global generators are seeded and given back."""
 
-from __future__ import annotations
-
 import contextlib
 import random
 import threading

@@ -1,7 +1,5 @@
 """What came of one trial: collected split by split, so that a failure leaves what came before it."""
 
-from __future__ import annotations
-
 import time
 import traceback
 from collections.abc import Callable

@@ -3,8 +3,6 @@
 Row indices everywhere are those of the user's table.
 """
 
-from __future__ import annotations
-
 import copy
 import math
 from collections.abc import Iterable, Sequence

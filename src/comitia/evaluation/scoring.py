@@ -3,8 +3,6 @@
 A scikit-learn scorer becomes a loss by its sign, and a loss a score for users, here and nowhere else.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field

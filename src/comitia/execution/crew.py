@@ -6,8 +6,6 @@ another system, such as a Dask client, is a class with the methods of `Crew`: it
 constructor, keeps the tasks in the order in which they were begun, and `make_crew` chooses it.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import time

@@ -9,8 +9,6 @@ Control messages are JSON, one per packet. In: `{"start": id}` with a socket att
 Out: `{"started": id, "pid": pid}`, `{"exited": id, "code": code}` (negative: killed by that signal).
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import gc

@@ -4,8 +4,6 @@ Both start without importing the user's `__main__` again, so that a plain script
 their own, so that a Ctrl-C at the terminal does not reach them and a kill reaches their children.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Limits of a trial: how long it may run and how much memory it may use, children included."""
 
-from __future__ import annotations
-
 import math
 import time
 from contextlib import suppress

@@ -8,8 +8,6 @@ Messages, pickled, from the parent: `("function", key, payload)`, `("forget", ke
 From the worker: `("begin", number)`, `("result", number, payload)`, `("error", number, payload)`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

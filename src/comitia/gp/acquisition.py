@@ -8,8 +8,6 @@ The registered methods use expected improvement, augmented or not. The probabili
 confidence bound are here as alternatives for `GaussianProcess(acquisition=...)`.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -16,8 +16,6 @@ Distances are kept for pairs i > j only, one contiguous row for each dimension t
 sum over dimensions and the gradient with respect to all length scales are then one matrix product each.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache

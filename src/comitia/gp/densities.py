@@ -1,7 +1,5 @@
 """Priors of single positive numbers; densities are of their logarithms, Jacobian included."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Protocol

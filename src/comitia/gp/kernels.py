@@ -12,8 +12,6 @@ A new ARD kernel is one class here and one line in `KERNELS`: likelihood, sampli
 suite take it from there, parameters of its own included.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping

@@ -3,8 +3,6 @@
 `L` is lower triangular in C order, which LAPACK reads as its transpose in Fortran order, hence the `trans` below.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.linalg import lapack
 

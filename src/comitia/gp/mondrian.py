@@ -9,8 +9,6 @@ A cut depends only on its own place in the tree (random numbers are a hash of th
 first falls into them, and the partition is the same in whatever order points come.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

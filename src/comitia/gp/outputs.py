@@ -1,7 +1,5 @@
 """What is done to observations before a model sees them; every result is finite, whatever came."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from comitia.arrays import Array

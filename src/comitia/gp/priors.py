@@ -1,7 +1,5 @@
 """What is believed of theta before any trial: one density for each of its numbers."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

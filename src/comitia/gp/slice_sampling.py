@@ -9,8 +9,6 @@ Positions of theta are updated group by group: a group is what touches the same 
 other blocks need not be factorised again.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ sampled. The offset is the standard deviation of the branches' own means around 
 branches have no means of their own.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """Theta from observations: its most probable value, and a Gaussian around it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

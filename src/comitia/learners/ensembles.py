@@ -6,8 +6,6 @@ chooses from; for other optimizers they are reals. The paper uses WEKA: docs/met
 hyperparameter became. Seeds, which the paper searches too, are left to the study: a lucky seed does not generalise.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 import ConfigSpace as CS

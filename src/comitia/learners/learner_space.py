@@ -1,7 +1,5 @@
 """`LearnerSpace`, what every ready-made space is, and short ways to write ranges."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property, partial

@@ -1,7 +1,5 @@
 """`mlp` (Lacoste et al. 2014, §6.1): a perceptron with two hidden layers, tanh, trained by L-BFGS."""
 
-from __future__ import annotations
-
 import ConfigSpace as CS
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import Pipeline

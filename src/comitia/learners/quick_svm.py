@@ -5,8 +5,6 @@ every trial. The arithmetic here is the pipeline's own, bit for bit, and so are 
 private entry of scikit-learn, which is tried first (`matches_public_svc`); unusual cases are left to the pipeline.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cache

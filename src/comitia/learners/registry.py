@@ -1,7 +1,5 @@
 """The ready-made spaces by name: a new one is a `LearnerSpace` in a file of its own, and one line here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeAlias

@@ -3,8 +3,6 @@
 All but the first are those of Lacoste et al. 2014, §6.1.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import ConfigSpace as CS

@@ -1,7 +1,5 @@
 """comitia's own methods."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from comitia.committees.greedy import Greedy

@@ -1,7 +1,5 @@
 """The registry: every method by its name, comitia's own first. Adding one is adding a line to a list of its file."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from comitia.errors import UnknownName

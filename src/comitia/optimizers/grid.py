@@ -1,7 +1,5 @@
 """Axis-aligned grid search (Lévesque 2018, §3.3: 10 x 10 in the logarithm)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Random search: uniform over the space, in the logarithm where the space says so (Lévesque 2018, §3.3)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

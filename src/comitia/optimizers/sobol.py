@@ -1,7 +1,5 @@
 """Sobol points: random search that covers the space evenly, for good first trials."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from comitia.arrays import Array

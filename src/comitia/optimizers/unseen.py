@@ -1,7 +1,5 @@
 """No proposal twice in finite spaces: pick the first candidate that the history has not seen."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterable
 

@@ -3,8 +3,6 @@
 Where no predictions were kept they hand over the best trial.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field

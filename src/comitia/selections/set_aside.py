@@ -1,7 +1,5 @@
 """Selections by rows set aside for them: the best of all trials, or by generations (Lévesque 2018, §3.2.2)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """scikit-learn's way to write a space: a dictionary of lists and SciPy distributions."""
 
-from __future__ import annotations
-
 import json
 import re
 from ast import literal_eval

@@ -8,8 +8,6 @@ categories, ordinals and integers (coordinate `(i + 1/2) / k`), bins that are eq
 Reals carry ten significant digits: then `decode(encode(config)) == config` holds exactly, and people can read them.
 """
 
-from __future__ import annotations
-
 import math
 from ast import literal_eval
 from collections.abc import Hashable, Mapping, Sequence

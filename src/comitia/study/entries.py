@@ -1,7 +1,5 @@
 """New entries of a history: asks become trials, what a user tells becomes an observation."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Hold a Ctrl-C back while something must not be cut in half."""
 
-from __future__ import annotations
-
 import contextlib
 import signal
 import threading

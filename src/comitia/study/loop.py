@@ -3,8 +3,6 @@
 The study knows what to ask and where results go, the history who works on what, the crew how trials are evaluated.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Callable, Sequence

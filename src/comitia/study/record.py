@@ -4,8 +4,6 @@ A trial without a result is evaluated again under its own number when the study 
 moment here and be written together, as long as little work is at risk.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import platform

@@ -4,8 +4,6 @@ Opening a file again is resuming. WAL with `synchronous=NORMAL` is safe against 
 (`FULL`, which is also safe against a power cut, costs 4 ms). Everything that belongs together is one transaction.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import sqlite3

@@ -1,7 +1,5 @@
 """Read a table from a file: CSV, TSV, Parquet, ARFF, or CSV from standard input."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

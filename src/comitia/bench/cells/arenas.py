@@ -1,7 +1,5 @@
 """What the study of one cell needs: a space, an evaluator, and a test of what it would hand over."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol

@@ -5,8 +5,6 @@ Splits and random states follow from the table, the study's seed and the trial's
 method is what the other would have measured, seconds included.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 
 import numpy as np

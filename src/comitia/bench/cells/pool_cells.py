@@ -1,7 +1,5 @@
 """Cells on a pool: trials are looked up, and what a method proposes is moved to a tabulated configuration."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -4,8 +4,6 @@ Only the main process writes rows, one cell at a time, so a kill at any moment l
 again fills the gaps.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import tempfile

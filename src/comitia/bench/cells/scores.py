@@ -1,7 +1,5 @@
 """How good answers to the test rows are: of one model, of a committee, of a whole system."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Cells of scikit-learn's own searches over our learners: a row after each of their rounds."""
 
-from __future__ import annotations
-
 import math
 import time
 from dataclasses import replace

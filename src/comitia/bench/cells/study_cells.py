@@ -1,7 +1,5 @@
 """Cells of methods: one study through the ordinary loop, with a row after every trial."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable

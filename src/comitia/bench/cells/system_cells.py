@@ -3,8 +3,6 @@
 comitia's own estimators and plain baselines are here; other tools' systems are asked in their own environments.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Build the environments of peers: `python -m comitia.bench.peers NAME [...]`; without a name, list them."""
 
-from __future__ import annotations
-
 import sys
 
 from comitia.bench.peers.environments import ENVIRONMENTS, build, is_built, peers_folder, version_of

@@ -4,8 +4,6 @@ An environment counts as built when its stamp is there, which is written last an
 build that was killed nor one of older requirements is taken for a finished one.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

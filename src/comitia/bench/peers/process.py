@@ -3,8 +3,6 @@
 It ends when it is closed or forgotten, and by itself when the parent dies, because its standard input ends then.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

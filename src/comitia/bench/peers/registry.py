@@ -1,7 +1,5 @@
 """The registry of other tools: one entry each."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Run a whole system, from a table to predictions, in its own environment: tables and answers travel in files."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

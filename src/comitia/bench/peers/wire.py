@@ -5,8 +5,6 @@ index of a choice, and for a SciPy distribution its probability. For a tool that
 has inactive hyperparameters too, as the tool gave them. `scripts/protocol.py` is the other end.
 """
 
-from __future__ import annotations
-
 import math
 import operator
 from collections.abc import Sequence

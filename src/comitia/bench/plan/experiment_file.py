@@ -1,7 +1,5 @@
 """Read an experiment from a TOML file, strictly: an unknown key or a value that makes no sense is an error."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterator
 from dataclasses import replace

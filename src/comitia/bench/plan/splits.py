@@ -1,7 +1,5 @@
 """Splits with a limit on the training part, which scikit-learn's splitters do not have."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 A problem is named `kind:name`; a name alone is a table of the data folder.
 """
 
-from __future__ import annotations
-
 import csv
 import os
 from collections.abc import Callable

@@ -3,8 +3,6 @@
 The network is reached only when such a problem is asked for and its file is not in the cache.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

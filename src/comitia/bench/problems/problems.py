@@ -4,8 +4,6 @@ Tables become one matrix of numbers: types are cleaned and categories turned int
 the target; what learns (filling in missing numbers, standardisation) happens inside the folds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol

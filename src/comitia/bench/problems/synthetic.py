@@ -3,8 +3,6 @@
 Named `synthetic:NAME` or `synthetic:NAME:ROWS`, where ROWS is the number of training rows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A report: one page a person can read, the same as Markdown, and the tables for a paper."""
 
-from __future__ import annotations
-
 import html
 from pathlib import Path
 

@@ -11,8 +11,6 @@ al. 2017, "Time for a change".
 In formulas m is the number of methods and n the number of datasets.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

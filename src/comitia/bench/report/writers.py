@@ -1,7 +1,5 @@
 """Write tables as Markdown, LaTeX and HTML."""
 
-from __future__ import annotations
-
 import html
 import re
 

@@ -1,7 +1,5 @@
 """Beside the Parquet file, which cannot be appended to: finished cells, one line with a checksum each, and a lock."""
 
-from __future__ import annotations
-
 import json
 import os
 import zlib

@@ -1,7 +1,5 @@
 """The learners of the default space: a new one is a function that makes it, and a `Learner` in `LEARNERS`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """The default space for one table: names of learners, users' own estimators, and what to try first."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Learners over columns cut into cells: decision tables, Bayesian networks; and naive Bayes with kernel densities."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Learners that keep their rows: nearest neighbours (WEKA's IBk) and K* (Cleary and Trigg 1995)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Support vectors, perceptrons and trees: scikit-learn's own with WEKA's options around them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Self, TypeAlias

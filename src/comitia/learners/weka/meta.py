@@ -1,7 +1,5 @@
 """Boosting by weights or by resampling (WEKA's AdaBoostM1), and voting by six rules (WEKA's Vote)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal

@@ -1,7 +1,5 @@
 """The kernels of WEKA's SVM beside the radial one, between all rows of two tables."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

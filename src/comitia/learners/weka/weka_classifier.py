@@ -1,7 +1,5 @@
 """What the learners share: classes as codes, and an answer where there is only one class."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from typing import Self
 

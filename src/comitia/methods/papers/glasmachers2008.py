@@ -1,7 +1,5 @@
 """CMA-ES for support vector machines, with and without uncertainty handling (Glasmachers and Igel 2008)."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from comitia.methods.method import Method

@@ -1,7 +1,5 @@
 """Agnostic Bayes: the best model of each bootstrap of the validation rows (Lacoste et al. 2014)."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from comitia.goals import BootstrapRisk

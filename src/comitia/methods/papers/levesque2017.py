@@ -1,7 +1,5 @@
 """Gaussian processes for conditional spaces (Lévesque et al. 2017; Lévesque 2018, chapter 5)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

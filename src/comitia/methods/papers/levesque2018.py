@@ -3,8 +3,6 @@
 The methods of its chapter 5 are those of Lévesque et al. 2017.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

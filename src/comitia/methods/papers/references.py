@@ -1,7 +1,5 @@
 """The papers whose methods are here."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -1,7 +1,5 @@
 """PBIL over ensembles of WEKA's classifiers (Xavier-Júnior et al. 2020)."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from comitia.methods.method import Method

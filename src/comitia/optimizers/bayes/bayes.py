@@ -1,7 +1,5 @@
 """Bayesian optimisation: believe, then ask where the belief promises most (Lévesque 2018, Alg. 2.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np

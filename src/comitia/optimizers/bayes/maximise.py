@@ -1,7 +1,5 @@
 """Where a belief promises most: random candidates, local search, gradients (Lévesque 2018, §5.3.2)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """One thread for small matrices: more of them cost a surrogate's algebra time, the more so beside busy workers."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from functools import cache

@@ -6,8 +6,6 @@
   falls so low that a generation is expected to leave the bin less than once (`margins`).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

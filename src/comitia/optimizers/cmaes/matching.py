@@ -5,8 +5,6 @@ A trial is an offspring's if it is very near, and where it was evaluated is what
 differences do not grow.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

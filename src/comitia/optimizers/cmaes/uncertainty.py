@@ -4,8 +4,6 @@ Glasmachers and Igel 2008, §2. Some offspring are evaluated twice. If that chan
 amount, noise decides the selection, and later fitness values are averaged over more evaluations; else over fewer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache

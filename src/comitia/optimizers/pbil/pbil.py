@@ -14,8 +14,6 @@ state and of its own random stream. A configuration is fitted once: an individua
 value, so a generation may ask for fewer trials than it has individuals, and for none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The probability vectors of a space: what each chooses from, and which hyperparameters share one."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import TypeGuard
 

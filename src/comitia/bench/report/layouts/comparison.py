@@ -1,7 +1,5 @@
 """Every method against the best: a layout of our own, in every report."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

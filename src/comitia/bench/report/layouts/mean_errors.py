@@ -1,7 +1,5 @@
 """Mean errors on every dataset: Lévesque 2018, Tables 4.4, 4.6, 5.2; Lévesque et al. 2017, Table I."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

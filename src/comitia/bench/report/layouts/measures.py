@@ -1,7 +1,5 @@
 """Measures of classification by dataset: Xavier-Júnior et al. 2020, Tables 7 to 10."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tests of every two methods: Lévesque 2018, Tables 4.3, 4.5, 5.3; Lévesque et al. 2017, Table II."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

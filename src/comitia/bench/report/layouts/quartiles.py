@@ -1,7 +1,5 @@
 """Quartiles on each problem, and tests over trials: Glasmachers and Igel 2008, Table 1."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The registry of layouts: one line each. How tables are written (Markdown, LaTeX, HTML) is `writers.py`'s."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 
 from comitia.bench.report.layouts.comparison import comparison

@@ -1,7 +1,5 @@
 """Medians, win rates and ranks, settings side by side: Lévesque 2018, Tables 3.1 and 3.5."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What layouts share: tables and their entries, names, numbers, notes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 

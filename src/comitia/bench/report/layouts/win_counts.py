@@ -1,7 +1,5 @@
 """Wins minus losses of every two methods: Lévesque 2018, Tables 3.2 to 3.4."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

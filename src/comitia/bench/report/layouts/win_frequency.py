@@ -1,7 +1,5 @@
 """How often methods beat each other, and their expected ranks: Lacoste et al. 2014, Tables 2 and 3."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
