@@ -49,7 +49,8 @@ class EnsembleLoss:
         def earlier(n: int) -> Array:
             return _of_all(history, *committee.losses(history, n))[:n]
 
-        return Values(_of_all(history, *committee.losses(history)), earlier)
+        # who is left out changes with the slot: values of another time are of other trials
+        return Values(_of_all(history, *committee.losses(history)), None if self.rules.inside == "out" else earlier)
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,6 @@ def _of_all(history: History, numbers: Indices, losses: Array) -> Array:
     """Turn the losses of some trials into values of all that are finished."""
     if not len(numbers):
         return mean_losses(history)
-    values = np.full(len(history), losses.max())
+    values = np.full(len(history), np.nanmax(losses))
     values[numbers] = losses
     return values[history.is_finished]

@@ -54,7 +54,8 @@ class Values:
     """What a goal says of the finished trials, in the order of their numbers; smaller is better."""
 
     now: Array
-    """The current values, (n_finished,)."""
+    """The current values, (n_finished,); NaN for a trial that says nothing now, which Bayesian optimisation leaves
+    out."""
     earlier: Callable[[int], Array] | None = None
     """`earlier(n)` returns the values that the first n finished trials had before the others finished, (n,). For a goal
     that moves and remembers them: a model then need not be tuned again for every suggestion."""
@@ -119,7 +120,7 @@ class Goal(Protocol):
         """Whether the value of a finished trial may change when others finish."""
 
     def values(self, history: History, seeds: Seeds) -> Values:
-        """Return one finite number per finished trial, failed ones included, in the order of their numbers."""
+        """Return one number per finished trial, failed ones included, in the order of their numbers."""
 
 
 @runtime_checkable

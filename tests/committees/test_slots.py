@@ -1,5 +1,6 @@
 """Ensemble optimisation: the slots are a fold over the history."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from comitia import History, Seeds
 from comitia.committees.losses import C_BOUND, LOG_LOSS, SIGMOID, SQUARED_MARGIN
 from comitia.committees.slots import Committee, SlotRules
+from comitia.errors import ChoiceError
 from comitia.goals import EnsembleLoss
 
 from .histories import Played, played, random_answers, random_probabilities
@@ -53,6 +55,36 @@ def test_the_slots_and_the_values_are_those_of_algorithm_4_1(seed: int, n: int, 
     committee.update(history)
     assert {slot: k for slot, k in enumerate(committee.slots) if k >= 0} == slots
     assert EnsembleLoss(rules).values(history, SEEDS).now == pytest.approx(losses)
+
+
+@pytest.mark.parametrize("inside", ["again", "out"])
+def test_members_of_other_slots_count_again_or_are_left_out(inside: Any) -> None:
+    answers, y = random_answers(7, n_models=10)
+    history = played(answers, y, 3)
+    rules = SlotRules(SQUARED_MARGIN, n_slots=4, inside=inside)
+    committee = Committee(rules)
+    committee.update(history)
+    assert committee.slots == played_slots(answers, y, 4)  # how slots are filled is another question
+    others = [k for slot, k in enumerate(committee.slots) if slot != 10 % 4]
+    losses = [votes_loss(answers[[*others, k]], y, True) for k in range(10)]
+    expected = [math.nan if inside == "out" and k in others else loss for k, loss in enumerate(losses)]
+    assert EnsembleLoss(rules).values(history, SEEDS).now == pytest.approx(expected, nan_ok=True)
+
+
+def test_where_all_are_members_none_is_left_out() -> None:
+    answers, y = random_answers(7, n_models=3)
+    rules = SlotRules(SQUARED_MARGIN, n_slots=12, inside="out")
+    assert np.isfinite(EnsembleLoss(rules).values(played(answers, y, 3), SEEDS).now).all()
+
+
+def test_rules_know_three_ways_to_score_a_member() -> None:
+    with pytest.raises(ChoiceError, match="'inside' of SlotRules must be one of"):
+        SlotRules(SQUARED_MARGIN, inside="twice")  # type: ignore[arg-type]
+
+
+def played_slots(answers: Any, y: Any, m: int) -> tuple[int, ...]:
+    slots = by_hand(answers, y, m, False)[0]
+    return tuple(slots[slot] for slot in range(m))
 
 
 @pytest.mark.parametrize("n_slots", [3, None])

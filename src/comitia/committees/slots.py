@@ -7,11 +7,13 @@ filled again from the whole pool. The slots are a fold over the finished trials 
 that comes late changes what follows it.
 
 Slots are filled without replacement (§4.2.2): E_i and {h} are joined as sets. With it, copies of an early model that
-have the majority of votes stay for ever, because no single slot changes a vote.
+have the majority of votes stay for ever, because no single slot changes a vote. How a model that sits in another slot
+is scored for the surrogate (line 5) is another question, see `SlotRules.inside`.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -20,9 +22,10 @@ from comitia.committees.greedy import argmin_with_ties, tolerance
 from comitia.committees.losses import CommitteeLoss
 from comitia.committees.pool import Pool, loss_for, no_members, pool_of
 from comitia.committees.votes import Tally
-from comitia.errors import check_int
+from comitia.errors import ChoiceError, check_int
 from comitia.history import History
 
+Inside = Literal["nothing", "again", "out"]
 Places = slice | Indices
 Slots = tuple[int, ...]
 """The trial in each slot; -1 in an empty one."""
@@ -42,8 +45,13 @@ class SlotRules:
     model improves is given up."""
     with_replacement: bool = False
     """Whether a model may sit in several slots."""
+    inside: Inside = "nothing"
+    """What a model that sits in another slot scores: "nothing" is added (sets), its vote counts "again" (multisets,
+    always so with replacement), or it is left "out" of what the surrogate sees."""
 
     def __post_init__(self) -> None:
+        if self.inside not in get_args(Inside):
+            raise ChoiceError(f"'inside' of SlotRules must be one of {get_args(Inside)}. Got {self.inside!r} instead.")
         if self.n_slots is not None:
             check_int("SlotRules", "n_slots", self.n_slots)
 
@@ -121,11 +129,16 @@ class Committee:
         return pool.numbers, self._losses_beside(pool, loss, self.slots, slot, slice(None))
 
     def _losses_beside(self, pool: Pool, loss: CommitteeLoss, slots: Slots, turn: int, known: Places) -> Array:
-        """Return the loss with each of the known models in a slot; one that is inside already adds nothing (line 5)."""
+        """Return the loss with each of the known models in a slot (line 5); NaN for one that is left out."""
         rest = _rest(pool, loss, slots, turn)
         losses = rest.losses_with(pool.answers[known])
-        if not self._rules.with_replacement and (is_inside := _is_inside(pool.numbers[known], slots, turn)).any():
+        if self._rules.with_replacement or self._rules.inside == "again":
+            return losses
+        is_inside = _is_inside(pool.numbers[known], slots, turn)
+        if self._rules.inside == "nothing":
             losses[is_inside] = rest.loss()
+        elif not is_inside.all():  # something must be left to learn from
+            losses[is_inside] = np.nan
         return losses
 
     def _after(self, history: History, number: int) -> Slots:

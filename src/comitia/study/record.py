@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from comitia.errors import ChoiceError, StoreError, StoreMismatch
 from comitia.history import History, Observation, Predictions, Trial, Truth
-from comitia.methods import METHODS, Method
+from comitia.methods import Method, is_method
 from comitia.seams import Store
 from comitia.seeds import fresh_seed
 from comitia.space import Space
@@ -85,7 +85,7 @@ class StudyRecord:
             raise self._mismatch("space", f"one over {names}", f"{space} with its ranges and conditions")
         if method is not None and header.method != method.name:
             raise self._mismatch("method", repr(header.method), repr(method.name))
-        if method is None and header.method not in METHODS:
+        if method is None and not is_method(header.method):
             self.store.close()
             raise ChoiceError(
                 f"The study was begun with a method of your own, {header.method!r}, which must be given again. "

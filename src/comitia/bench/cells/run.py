@@ -26,7 +26,7 @@ from comitia.bench.rows.rows import RowsFile
 from comitia.errors import ComitiaError, ExecutionError, UnknownName
 from comitia.execution import Workers
 from comitia.learners import SPACES
-from comitia.methods import METHODS, get_method
+from comitia.methods import METHODS, get_method, is_method
 
 log = logging.getLogger("comitia")
 RunCell = Callable[[Job, KnownResults | None], list[Row]]
@@ -35,7 +35,7 @@ RunCell = Callable[[Job, KnownResults | None], list[Row]]
 
 def find_contestant(name: str) -> tuple[RunCell, bool]:
     """Look up by name how a cell is run, and whether that can be done here: another tool must be installed."""
-    if name.lower() in METHODS:
+    if is_method(name):
         return partial(run_study, get_method(name)), True
     if name in SYSTEMS:
         return partial(run_system_cell, name, SYSTEMS[name].ask), True

@@ -20,7 +20,7 @@ from comitia.bench.rows.row import Row, Score, one_line
 from comitia.errors import ComitiaError, ExperimentError, NothingFound
 from comitia.execution import Serial, Workers
 from comitia.history import Observation
-from comitia.methods import Method
+from comitia.methods import Method, for_budget
 from comitia.study.study import Study
 
 
@@ -42,6 +42,7 @@ def run_sampler(peer: Peer, job: Job, known: KnownResults | None) -> list[Row]:
 def run_study(method: Method, job: Job, known: KnownResults | None) -> list[Row]:
     """Run the study of a cell, and note after every trial where it stands."""
     budget = job.experiment.budget
+    method = for_budget(method, budget.n_trials)
     # a search with a time limit must train all of its trials itself
     arena = make_arena(job, method, known if budget.time_limit is None else None)
     study = Study(arena.space, arena.adapted(method), seed=job.cell.seed)

@@ -65,10 +65,12 @@ class Bayes:
         unseen = Unseen(self._space, history)
         if unseen.is_exhausted:
             return []
-        X = history.X[history.finished]
+        says_something = ~np.isnan(values.now)
+        X = history.X[history.finished][says_something]
+        values = values if says_something.all() else Values(values.now[says_something])
         belief = self._surrogate.belief(X, values, len(history), seeds)
         if self._clock is not None:
-            seconds = log_seconds(history)
+            seconds = log_seconds(history)[says_something]
             clock = self._clock.belief(X, Values(seconds), len(history), seeds)
             belief = PerSecond(belief, clock, float(seconds.std()))
         if history.n_pending:

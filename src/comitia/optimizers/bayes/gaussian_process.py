@@ -48,6 +48,8 @@ class View:
 
     space: Space
     kind: Literal["branches", "imputed", "sampled", "relaxed"]
+    inactive: Literal["middle", "default"] = "middle"
+    """What inactive hyperparameters are imputed with."""
 
     @property
     def is_categorical(self) -> Mask:
@@ -57,7 +59,7 @@ class View:
     def __call__(self, X: Array) -> tuple[Array, Labels]:
         """Return rows and their branches."""
         labels = self.space.branches(X) if self.kind == "branches" else np.zeros(len(X), dtype=np.int64)
-        return (self.space.impute(X) if self.kind in ("branches", "imputed") else X), labels
+        return (self.space.impute(X, to=self.inactive) if self.kind in ("branches", "imputed") else X), labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +107,8 @@ class GaussianProcess:
     space : Space
     view : {"branches", "imputed", "sampled", "relaxed"}
         See `View`.
+    inactive : {"middle", "default"}
+        What inactive hyperparameters are imputed with: the middle of their range, or their default.
     kernel : type of kernel
         Its profile; there is always one length scale for each hyperparameter.
     n_samples : int
@@ -124,6 +128,7 @@ class GaussianProcess:
         space: Space,
         *,
         view: Literal["branches", "imputed", "sampled", "relaxed"] = "imputed",
+        inactive: Literal["middle", "default"] = "middle",
         kernel: type[ARD] = Matern52,
         n_samples: int = 10,
         map_from: int | None = None,
@@ -133,7 +138,7 @@ class GaussianProcess:
         acquisition: Acquisition = expected_improvement,
         n_sweeps: int = 2,
     ) -> None:
-        self.view = View(space, view)
+        self.view = View(space, view, inactive)
         self._structure = Structure(self.view.is_categorical, kernel, has_offsets)
         self._n_samples, self._map_from, self._n_sweeps = n_samples, map_from, n_sweeps
         self._priors, self._outputs, self._acquisition = priors, outputs, acquisition

@@ -53,7 +53,8 @@ class LocalSearch:
     n_starts : int
         How many of them, and as many of the best trials.
     steps : tuple of float
-        Steps of reals in the encoded range, one search after the other; Lévesque 2018 has one fixed step.
+        Steps of reals in the encoded range, one search after the other. Lévesque 2018 has one fixed step and does not
+        say which; one alone never finds an optimum between its multiples.
     n_fine : int
         The best ends of the first search, from which those with the other steps start.
     n_kept : tuple of int
@@ -63,7 +64,7 @@ class LocalSearch:
 
     n_candidates: int = 250
     n_starts: int = 5
-    steps: tuple[float, ...] = (0.1,)
+    steps: tuple[float, ...] = (0.1, 0.03, 0.01)
     n_fine: int = 3
     n_kept: tuple[int, ...] = (5, 3, 2)
 

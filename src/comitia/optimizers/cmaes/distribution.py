@@ -78,6 +78,7 @@ class Distribution:
                 "popsize": self._population,
                 "CMA_stds": np.concatenate([stds, np.full(idle, STEP)]),
                 "CMA_active": False,  # neither Glasmachers and Igel 2008 nor Lévesque 2018 learn from the worse half
+                "CMA_mirrors": 0,  # else the first of fewer than six offspring is not drawn, but the worst one's mirror
                 # else pycma goes over to coordinates of its own, in which its mean is not ours
                 "conditioncov_alleviate": False,
                 "minstd": np.concatenate([self._margins, np.zeros(idle)]),

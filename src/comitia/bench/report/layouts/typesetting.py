@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from comitia.arrays import Array
 from comitia.bench.report.results import Paired, Results, Setting
-from comitia.methods import METHODS
+from comitia.methods import get_method, is_method
 
 ALPHA = 0.05
 """Level of significance."""
@@ -33,8 +33,7 @@ class Table:
 
 def spelled(method: str) -> str:
     """Return a method's name as its paper spells it."""
-    known = METHODS.get(method)
-    return known.spelling if known is not None and known.spelling else method
+    return (get_method(method).spelling if is_method(method) else "") or method
 
 
 def comparable(results: Results) -> Iterator[Paired]:
