@@ -9,7 +9,7 @@ from comitia.methods.papers.references import LEVESQUE_2017, LEVESQUE_2018, XAVI
 from comitia.optimizers import CMAES, Bayes
 from comitia.optimizers.bayes.forest import Forest
 from comitia.optimizers.bayes.gaussian_process import GaussianProcess
-from comitia.optimizers.bayes.maximise import Gradients, LocalSearch, RandomCandidates
+from comitia.optimizers.bayes.maximise import Gradients, LocalSearch, RandomCandidates, RandomNeighbours
 from comitia.optimizers.bayes.mondrian_process import MondrianProcess
 from comitia.seams import Maximiser, Surrogate
 from comitia.space import Space
@@ -64,8 +64,8 @@ METHODS = [
     ),
     Method(
         "smac-rf",
-        partial(Bayes, surrogate=Forest, maximiser=LocalSearch(n_kept=())),
-        "Random forest, EI and local search, as SMAC.",
+        partial(Bayes, surrogate=Forest, maximiser=RandomNeighbours(), random_every=2),
+        "Random forest, EI and local search, every second configuration at random, as SMAC.",
         spelling="SMAC",
         papers=(*PAPERS, XAVIER_2020),
     ),

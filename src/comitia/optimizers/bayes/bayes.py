@@ -6,6 +6,7 @@ import numpy as np
 
 from comitia.arrays import Array
 from comitia.history import History
+from comitia.optimizers.bayes.apart import apart
 from comitia.optimizers.bayes.gaussian_process import GaussianProcess
 from comitia.optimizers.bayes.maximise import LocalSearch
 from comitia.optimizers.bayes.per_second import PerSecond, log_seconds
@@ -23,8 +24,8 @@ N_TRIED = 16
 class Bayes:
     """Fit a model to the values, and ask for the maximum of its acquisition function.
 
-    Trials that are pending, and those asked before in the same call, count as if they had been found to be as
-    expected, so that no two suggestions aim at the same spot.
+    Trials that are pending, and those asked before in the same call, count as if they had been found to be as expected,
+    and the next keeps a distance from them.
 
     Parameters
     ----------
@@ -33,6 +34,8 @@ class Bayes:
     maximiser : Maximiser
     n_initial : int
         Sobol points before the first model.
+    random_every : int
+        Every so many-th trial is a random configuration, as SMAC interleaves them; 0 is none.
     clock : callable (space) -> Surrogate, optional
         Learns how long trials take; then what counts is expected improvement per second.
     """
@@ -46,12 +49,13 @@ class Bayes:
         surrogate: Callable[[Space], Surrogate] = GaussianProcess,
         maximiser: Maximiser = LocalSearch(),  # noqa: B008 - frozen
         n_initial: int = 5,
+        random_every: int = 0,
         clock: Callable[[Space], Surrogate] | None = None,
     ) -> None:
         self._space = space
         self._surrogate = surrogate(space)
         self._maximiser = maximiser
-        self._n_initial = n_initial
+        self._n_initial, self._random_every = n_initial, random_every
         self._clock = None if clock is None else clock(space)
         self._initial = Sobol(space)
 
@@ -73,6 +77,8 @@ class Bayes:
             seconds = log_seconds(history)[says_something]
             clock = self._clock.belief(X, Values(seconds), len(history), seeds)
             belief = PerSecond(belief, clock, float(seconds.std()))
+        if history.n_pending or n > 1:
+            belief = apart(belief, self._space)
         if history.n_pending:
             belief = belief.believe(np.array([trial.x for trial in history.pending]))
         tried = X[np.argsort(values.now, kind="stable")[:N_TRIED]]
@@ -89,6 +95,8 @@ class Bayes:
     def _next(self, belief: Belief, tried: Array, unseen: Unseen, number: int, seeds: Seeds) -> Array | None:
         """Return the best candidate that was not asked before; None if there is nothing new."""
         rng = seeds("acquisition", number)
+        if self._random_every and (number + 1) % self._random_every == 0:
+            return unseen.first(self._random(rng), lambda: rng)
         best = unseen.best(self._maximiser(belief, self._space, tried, rng))
         return best if best is not None else unseen.first(self._random(rng), lambda: rng)
 

@@ -154,6 +154,60 @@ def first_of_equals(X: Array) -> Indices:
 
 
 @dataclass(frozen=True)
+class RandomNeighbours:
+    """Random candidates, and local search by random steps from the best of them and of the trials, as SMAC has it.
+
+    A step looks at `n_neighbours` draws from a normal distribution around each active number and at every other value
+    of each active category, and goes to the best. A random step finds a way on where a surface is piecewise constant.
+    """
+
+    n_candidates: int = 5000
+    n_starts: int = 10
+    n_neighbours: int = 4
+    scale: float = 0.2
+
+    def __call__(self, belief: Belief, space: Space, tried: Array, rng: np.random.Generator) -> Array:
+        X = random_rows(space, self.n_candidates, rng)
+        scores = belief.score(X)
+        if space.all is not None and len(X) == len(space.all):
+            return ranked(X, scores)
+        good, tried = np.argsort(-scores, kind="stable")[: self.n_starts], tried[: self.n_starts]
+        ends = space.impute(np.concatenate([X[good], tried]))
+        values = np.concatenate([scores[good], belief.score(tried)]) if len(tried) else scores[good]
+        walking = np.arange(len(ends))
+        for _ in range(MOST_STEPS):
+            neighbours, origin = one_exchange(space, ends[walking], self.n_neighbours, self.scale, rng)
+            best, better = best_of_each(neighbours, origin, belief.score(neighbours), len(walking))
+            gains = better > values[walking]
+            walking = walking[gains]
+            if not len(walking):
+                break
+            ends[walking], values[walking] = best[gains], better[gains]
+        return ranked(np.concatenate([ends, X]), np.concatenate([values, scores]))
+
+
+def one_exchange(space: Space, X: Array, n: int, scale: float, rng: np.random.Generator) -> tuple[Array, Indices]:
+    """Return copies of each row in which one active hyperparameter differs, and the row each comes from."""
+    active = space.active(X)
+    rows, origins = [], []
+    for j, column in enumerate(space.columns):
+        origin = np.flatnonzero(active[:, j])
+        if column.is_categorical:
+            moved = column.neighbours(X[origin, j], scale)
+        else:
+            drawn = X[origin, j] + scale * rng.standard_normal((n, len(origin)))
+            moved = 1.0 - np.abs(1.0 - np.abs(drawn))  # mirrored at both ends
+        for values in moved:
+            changed = X[origin]
+            changed[:, j] = np.clip(values, 0.0, 1.0)
+            rows.append(changed)
+            origins.append(origin)
+    found = space.impute(space.snap(np.concatenate(rows)))
+    allowed = space.is_allowed(found)
+    return found[allowed], np.concatenate(origins)[allowed]
+
+
+@dataclass(frozen=True)
 class Perturbations:
     """Random candidates, then rounds of ever smaller random changes around the best of several branches.
 
