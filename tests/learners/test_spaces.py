@@ -10,6 +10,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from comitia import Space, get_space
 from comitia.errors import ChoiceError, UnknownName
 from comitia.learners.svm import ColumnWidths
+from comitia.space import Config
 
 
 def ends(space: Space, name: str) -> tuple[Any, Any]:
@@ -87,6 +88,17 @@ def test_kernels_have_their_own_hyperparameters() -> None:
         "poly": {"degree", "coef0"},
         "sigmoid": {"gamma", "coef0"},
     }
+
+
+def test_qda_takes_a_class_of_one_row() -> None:
+    ready = get_space("sklearn-cash")
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 5)), np.repeat([0, 1, 2], [30, 29, 1])
+    X[-1] = 10.0
+    for c in (1e-3, 1.0, 1e3):
+        model = ready.build(Config({"learner": "qda", "qda:c": c}), 0).fit(X, y)
+        assert model.predict(X[-1:]) == [2]
+        assert model[-1].priors_ == pytest.approx([30 / 60, 29 / 60, 1 / 60])
 
 
 def test_qda_regularisation_is_the_papers_up_to_a_factor() -> None:

@@ -63,7 +63,24 @@ class RidgeCovariance(BaseEstimator):  # type: ignore[misc]
         return self
 
 
-def _qda(c: float) -> QuadraticDiscriminantAnalysis:
+class SmallClassQDA(QuadraticDiscriminantAnalysis):  # type: ignore[misc]
+    """Quadratic discriminant analysis that takes a class of one row.
+
+    Its S is 0 and (1 - r) S + r I is defined, but scikit-learn refuses it: so the row is there twice, and once in the
+    priors.
+    """
+
+    def fit(self, X: AnyArray, y: AnyArray) -> SmallClassQDA:
+        X, y = np.asarray(X), np.asarray(y)
+        _, first, counts = np.unique(y, return_index=True, return_counts=True)
+        alone = first[counts == 1]
+        super().fit(np.concatenate([X, X[alone]]), np.concatenate([y, y[alone]]))
+        if len(alone):
+            self.priors_ = counts / len(y)
+        return self
+
+
+def _qda(c: float) -> SmallClassQDA:
     """Return QDA whose covariances are proportional to S + c I.
 
     scikit-learn refuses a `reg_param` above 1, so the paper's c becomes `r = c / (1 + c)`, which gives
@@ -72,8 +89,8 @@ def _qda(c: float) -> QuadraticDiscriminantAnalysis:
     """
     r = c / (1 + c)
     if "solver" in inspect.signature(QuadraticDiscriminantAnalysis).parameters:
-        return QuadraticDiscriminantAnalysis(solver="eigen", covariance_estimator=RidgeCovariance(r))
-    return QuadraticDiscriminantAnalysis(reg_param=r)
+        return SmallClassQDA(solver="eigen", covariance_estimator=RidgeCovariance(r))
+    return SmallClassQDA(reg_param=r)
 
 
 SEEDED = {
