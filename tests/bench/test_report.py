@@ -63,6 +63,7 @@ def some_rows(n_problems: int = 9, n_repetitions: int = 3, n_iterations: int = 2
                                 "loss": "zero-one",
                                 "trial_loss": loss,
                                 "validation_loss": loss,
+                                "returned_loss": loss,
                                 "test_loss": loss,
                                 "test_precision": 1 - loss,
                                 "test_recall": 0.9 - loss,

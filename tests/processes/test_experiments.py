@@ -127,12 +127,19 @@ def test_committees_run_in_cells_and_have_a_log_loss_beside_the_error(folder: Pa
     assert 0 <= last.test_loss <= 1
     assert 0 < last.test_log_loss < 40
     assert last.n_members
+    assert 0 <= last.returned_loss <= 1
 
 
 def test_committees_of_numbers_and_of_models_that_are_not_refitted_run_in_cells(folder: Path) -> None:
     last = one(folder, "esmbo", problem="numbers", spaces=["svr"], refit=False, test_every=9)[-1]
     assert math.isfinite(last.test_loss)
+    assert math.isfinite(last.returned_loss)
     assert math.isnan(last.test_log_loss)
+
+
+def test_one_model_is_returned_with_its_own_validation_loss(folder: Path) -> None:
+    last = one(folder)[-1]
+    assert last.returned_loss == last.validation_loss
 
 
 def test_margins_stand_in_where_a_learner_has_no_probabilities(folder: Path) -> None:

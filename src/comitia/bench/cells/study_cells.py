@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -18,9 +18,12 @@ from comitia.bench.problems.problems import FunctionProblem
 from comitia.bench.problems.tabulated import Tabulated
 from comitia.bench.rows.row import Row, Score, one_line
 from comitia.errors import ComitiaError, ExperimentError, NothingFound
+from comitia.evaluation.scoring import make_loss
 from comitia.execution import Serial, Workers
-from comitia.history import Observation
+from comitia.history import History, Observation
 from comitia.methods import Method, for_budget
+from comitia.seams import Member
+from comitia.selections.committees import validation_loss
 from comitia.study.study import Study
 
 
@@ -142,10 +145,22 @@ class Trace:
         except Exception as error:  # the selection's own failure is not the search's
             return replace(row, error=one_line(f"selection: {type(error).__name__}: {error}"))
         heaviest = max(members, key=lambda member: member.weight)
-        row = replace(row, learner=learner_of(self.arena.space, heaviest.config), n_members=len(members))
+        row = replace(
+            row,
+            learner=learner_of(self.arena.space, heaviest.config),
+            n_members=len(members),
+            returned_loss=returned_loss(study.history, members, self.arena.loss),
+        )
         try:
             return row.tested(self.arena.test(members, study.seeds))
         except ComitiaError:
             raise
         except Exception as error:  # what is returned cannot be fitted on all rows
             return replace(row.tested(Score(math.nan)), error=one_line(f"test: {type(error).__name__}: {error}"))
+
+
+def returned_loss(history: History, members: Sequence[Member], loss: str) -> float:
+    """Return the validation loss of what would be returned; NaN for what was never tried, or was not kept."""
+    if len(members) == 1 and members[0].trial is not None:
+        return float(history.losses[members[0].trial])
+    return math.nan if history.truth is None else validation_loss(history, members, make_loss(loss))

@@ -13,7 +13,7 @@ import pandas as pd
 from comitia.arrays import Array, Json
 from comitia.errors import ExperimentError
 
-MEASURES = ("test_loss", "test_precision", "test_recall", "test_log_loss", "validation_loss")
+MEASURES = ("test_loss", "test_precision", "test_recall", "test_log_loss", "validation_loss", "returned_loss")
 
 
 class Setting(NamedTuple):

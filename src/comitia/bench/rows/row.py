@@ -39,6 +39,9 @@ class Row:
     """Validation loss of this iteration's trial."""
     validation_loss: float = math.nan
     """The smallest validation loss so far."""
+    returned_loss: float = math.nan
+    """Validation loss of what would be returned now: of a committee as a whole, on the rows that its members were
+    judged on. Optimistic, because they were chosen by those rows."""
     test_loss: float = math.nan
     """Of what would be returned now."""
     test_precision: float = math.nan
