@@ -104,7 +104,9 @@ class TestResultsOfOnesOwnEvaluator:
         with pytest.raises(ChoiceError, match=r"Got .*Own.*judging = Judging\(\), from comitia.seams"):
             Study(SPACE, seed=1).run(own, n_trials=2)
 
-    def test_numpy_numbers_and_odd_texts_are_recorded(self, tmp_path: Path) -> None:
+    def test_numpy_numbers_and_odd_texts_are_recorded(self, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+        caplog.set_level("CRITICAL", logger="comitia")  # pytest could not send such a text from one process to another
+
         class Own:
             judging = Judging()
 
