@@ -45,11 +45,12 @@ types: install
 test: lint types
 	@$(MAKE) --no-print-directory -j2 --output-sync=target QUICK_JOBS=0 test-quick test-processes
 
-# Processes of the quick half: two where it runs alone, 0 (none but its own) beside the other half.
+# Processes of the quick half: two where it runs alone, 0 (none but its own) beside the other half. Each has one thread:
+# those of linear algebra get into each other's way where there are more of them than cores.
 QUICK_JOBS ?= 2
 
 test-quick: install
-	$(BIN)/python -m pytest -n $(QUICK_JOBS) -m "not slow and not processes"
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(QUICK_JOBS) -m "not slow and not processes"
 
 test-processes: install
 	$(BIN)/python -m pytest -m "not slow and processes"

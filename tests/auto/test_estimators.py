@@ -46,9 +46,9 @@ def quick(kind: Any = AutoClassifier, **more: Any) -> Any:
     "estimator",
     [
         # one trial: with more, weights and repeated rows give other folds, which may prefer another configuration
-        AutoClassifier(n_trials=1, include=["linear"]),
-        AutoRegressor(n_trials=1, include=["linear"]),
-        SearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, n_trials=2),
+        AutoClassifier(n_trials=1, include=["linear"], cv=2),
+        AutoRegressor(n_trials=1, include=["linear"], cv=2),
+        SearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, n_trials=2, cv=2),
     ],
     ids=lambda estimator: type(estimator).__name__,
 )

@@ -115,7 +115,7 @@ def test_samples_of_theta_follow_its_posterior() -> None:
     blocks = Blocks(Structure(np.zeros(1, dtype=bool)), X, y)
     prior = JointPrior(THESIS, blocks.structure)
     gaussian = gaussian_around(blocks, prior, maximum_a_posteriori(blocks, prior))
-    samples = sample_theta(blocks, prior, gaussian, 1500, 12, rng)
+    samples = sample_theta(blocks, prior, gaussian, 500, 12, rng)
     assert stats.kstest(samples[:, N_GLOBAL], stats.norm(0, 1).cdf).pvalue > 0.01
     amplitude, noise = np.meshgrid(np.linspace(-5, 4, 120), np.linspace(-3, 3, 400), indexing="ij")
     grid = np.zeros((amplitude.size, 4))

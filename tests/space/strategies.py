@@ -75,13 +75,14 @@ def configspaces(draw: st.DrawFn, forbidden: bool = True) -> CS.ConfigurationSpa
     space = CS.ConfigurationSpace()
     parts = [draw(hyperparameters(f"h{i}")) for i in range(n)]
     space.add(*parts)
+    # one of the two: ConfigSpace 1.2 takes "a and b" for "a or b" where another child has that; ours does not
+    combine = draw(st.sampled_from([CS.AndConjunction, CS.OrConjunction]))
     for i in range(1, n):
         if not draw(st.booleans()):
             continue
         parents = draw(st.lists(st.sampled_from(parts[:i]), min_size=1, max_size=2, unique_by=lambda h: h.name))
         conditional = {condition.child.name for condition in space.conditions}
         conditions = [draw(one_condition(parts[i], parent, parent.name in conditional)) for parent in parents]
-        combine = draw(st.sampled_from([CS.AndConjunction, CS.OrConjunction]))
         try:
             space.add(combine(*conditions) if len(conditions) == 2 else conditions[0])
         except ValueError:  # ConfigSpace stumbles over the default of some chains with "and"

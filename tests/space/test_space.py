@@ -43,6 +43,18 @@ def test_sampled_configurations_are_valid_to_configspace(definition: CS.Configur
         assert is_valid(definition, config), config
 
 
+def test_and_and_or_of_the_same_parents_are_told_apart() -> None:
+    """ConfigSpace 1.2 takes one for the other when it samples, and in its check."""
+    definition = CS.ConfigurationSpace()
+    a, b, either, both = (CS.UniformFloatHyperparameter(name, 0.0, 1.0) for name in ("a", "b", "either", "both"))
+    pairs = [[CS.LessThanCondition(child, parent, 0.5) for parent in (a, b)] for child in (either, both)]
+    definition.add(a, b, either, both, CS.OrConjunction(*pairs[0]), CS.AndConjunction(*pairs[1]))
+    space = Space(definition)
+    for config in space.decode(space.sample(50, np.random.default_rng(0))):
+        small = [config["a"] < 0.5, config["b"] < 0.5]
+        assert ("either" in config, "both" in config) == (any(small), all(small))
+
+
 @given(configspaces(), seeds)
 def test_configspaces_own_samples_are_accepted(definition: CS.ConfigurationSpace, rng: Any) -> None:
     space = Space(definition)
