@@ -71,6 +71,14 @@ def test_losses_and_predictions_are_bit_for_bit_those_of_the_pipeline(name: str,
     assert results(quick, x, name, repeats=2) == results(plain, x, name, repeats=2)
 
 
+def test_every_width_is_that_of_its_own_column_where_there_are_more_than_ten() -> None:
+    """In the order of names gamma_10 comes before gamma_2."""
+    X, y = table(60, 12, 2, 0)
+    quick, plain = both_ways("svm-ard", X, y, cv=0.3, keep="predictions")
+    x = np.random.default_rng(0).uniform(0.35, 0.65, size=13).tolist()
+    assert results(quick, x, "svm-ard", repeats=5) == results(plain, x, "svm-ard", repeats=5)
+
+
 @pytest.mark.parametrize("name", ["svm-rbf", "svm-ard"])
 def test_the_ends_of_the_ranges_are_no_exception(name: str) -> None:
     X, y = table(40, 2, 2, 0)

@@ -56,11 +56,17 @@ def quick_rbf(config: Config, X: Array, codes: Array, X_new: Array) -> Array | N
 
 def quick_ard(config: Config, X: Array, codes: Array, X_new: Array) -> Array | None:
     """Answer as the pipeline of `ColumnWidths` and `SVC(C, gamma=1)` does; see `Quick`."""
-    C, *widths = config.values()
-    if len(widths) != X.shape[1]:
+    names = width_names(X.shape[1])
+    if len(config) != len(names) + 1:
         return None
-    roots = np.sqrt(widths)
-    return radial_answer(X * roots, codes, X_new * roots, C, 1.0)
+    roots = np.sqrt([config[name] for name in names])
+    return radial_answer(X * roots, codes, X_new * roots, config["C"], 1.0)
+
+
+@cache
+def width_names(n: int) -> tuple[str, ...]:
+    """Return the names of the widths of n columns in their order, which is not that of a configuration."""
+    return tuple(f"gamma_{i}" for i in range(n))
 
 
 def radial_answer(X: Array, codes: Array, X_new: Array, C: float, gamma: float) -> Array | None:
