@@ -69,7 +69,7 @@ class BootstrapRisk:
         risks = np.empty(0)
         if len(pool):
             risks = self.bootstraps.risks(pool, [self.bootstraps.turn(len(history))], seeds)[:, 0]
-        return Values(_of_all(history, pool.numbers, risks))
+        return Values(_of_all(history, pool.numbers, risks), have_moved=True)
 
 
 def mean_losses(history: History) -> Array:

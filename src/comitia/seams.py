@@ -60,6 +60,10 @@ class Values:
     """`earlier(n)` returns the values that the first n finished trials had before the others finished, (n,). For a goal
     that moves and remembers them: a model then need not be tuned again for every suggestion."""
 
+    have_moved: bool = False
+    """Whether all of them are other numbers than before the last trial, and `earlier` ones are not remembered: what was
+    tuned on those is of no use."""
+
     def of_first(self, n: int) -> Array:
         """Return the values of the first n finished trials, as they were before the others if that is remembered."""
         return self.now[:n] if self.earlier is None else self.earlier(n)

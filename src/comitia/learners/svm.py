@@ -125,13 +125,18 @@ class ColumnWidths(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _ard_space(n_features: int | None) -> CS.ConfigurationSpace:
-    """Glasmachers and Igel 2008, §3 and §5.1: C and one gamma per column; unbounded there, too wide to matter here."""
+    """Glasmachers and Igel 2008, §3 and §5.1: C and one gamma per column; unbounded there, too wide to matter here.
+
+    In the middle, where their searches start here, are libsvm's defaults: C = 1, gamma = 1 / n_features. They do not say
+    where theirs start.
+    """
     if n_features is None:
         raise ChoiceError(
             "The space 'svm-ard' has one width per column, so n_features must be given. Got None. "
             "Use get_space('svm-ard', n_features=X.shape[1])."
         )
-    return space_of(log_real("C", 1e-8, 1e8), *(log_real(f"gamma_{i}", 1e-8, 1e8) for i in range(n_features)))
+    low, high = 1e-8 / n_features, 1e8 / n_features
+    return space_of(log_real("C", 1e-8, 1e8), *(log_real(f"gamma_{i}", low, high) for i in range(n_features)))
 
 
 def _build_ard(config: Config, random_state: int) -> Pipeline:

@@ -150,7 +150,7 @@ class GaussianProcess:
         z = self._outputs(y)
         blocks = Blocks(self._structure, rows, z, labels)
         # values that are remembered have moved, and no spread of theirs can jump: only their number counts
-        n = last_checkpoint(z if values.earlier is None else np.zeros(len(y)))
+        n = len(y) if values.have_moved else last_checkpoint(z if values.earlier is None else np.zeros(len(y)))
         gaussian = self._gaussian(rows[:n], labels[:n], values.of_first(n), self._samples(len(y)))
         posterior = condition(blocks, self._theta(blocks, rows, labels, y, gaussian, seeds("theta", number)))
         best = fitted(blocks, posterior).min(axis=1, keepdims=True)
