@@ -127,8 +127,8 @@ class ColumnWidths(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 def _ard_space(n_features: int | None) -> CS.ConfigurationSpace:
     """Glasmachers and Igel 2008, §3 and §5.1: C and one gamma per column; unbounded there, too wide to matter here.
 
-    In the middle, where their searches start here, are libsvm's defaults: C = 1, gamma = 1 / n_features. They do not say
-    where theirs start.
+    In the middle, where searches start here, are libsvm's defaults: C = 1, gamma = 1 / n_features. The paper does not
+    say where its searches start.
     """
     if n_features is None:
         raise ChoiceError(
