@@ -80,7 +80,7 @@ def some_rows(n_problems: int = 9, n_repetitions: int = 3, n_iterations: int = 2
                                 "finished_at": "t",
                             }
                         )
-    return pd.DataFrame(rows)[list(COLUMNS)]
+    return pd.DataFrame(rows).reindex(columns=list(COLUMNS))
 
 
 @pytest.fixture(scope="module")

@@ -45,6 +45,6 @@ def run_search(peer: Peer, job: Job, known: KnownResults | None) -> list[Row]:
             n_members=1,
             n_rows=arena.n_rows,
             dataset=arena.dataset,
-        ).tested(arena.test([Member(round_.config, 1.0, None)], seeds))
+        ).tested(arena.test([Member(round_.config, 1.0, None)], seeds), keep_losses=job.experiment.keep_test_losses)
         for round_ in rounds
     ]

@@ -17,6 +17,7 @@ _TYPES: dict[str, tuple[type, str]] = {
     "paper": (str, "a text"),
     "loss": (str, "a name"),
     "refit": (bool, "true or false"),
+    "keep_test_losses": (bool, "true or false"),
     "selection_split": (float, "a fraction in (0, 1)"),
 }
 _INTEGERS = ("test_every", "rows_every", "jobs", "average_last", "repetitions")

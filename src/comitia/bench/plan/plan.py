@@ -87,6 +87,8 @@ class Experiment:
     """Cores that one cell may use; more than one only for whole systems."""
     average_last: int = 1
     """Iterations at the end whose test losses the tables average (Lacoste et al. 2014: 15)."""
+    keep_test_losses: bool = False
+    """Keep the loss of each test row: the Poisson-binomial test of Lacoste et al. 2014 counts them."""
     tables: tuple[str, ...] = ("summary", "wins", "errors", "wilcoxon")
     method_cv: Mapping[str, float | int] = field(default_factory=dict)
     """Methods that are judged in another way than the validation says, such as `cma-cv` by fixed folds."""
@@ -121,6 +123,7 @@ class Experiment:
         parts = asdict(self) | {"validations": validations, "tables": list(self.tables)}
         names = ["name", "title", "paper", "loss", "refit", "selection_split", "test_every", "jobs", "split", "budget"]
         names += ["validations", "method_cv", "average_last", "tables", "scale"]
+        names += ["keep_test_losses"] if self.keep_test_losses else []  # rows from before there was one have none
         return {name: parts[name] for name in names}
 
     def scaled(self, scale: float, sizes: Mapping[str, int] | None = None) -> Experiment:

@@ -14,6 +14,8 @@ from comitia.arrays import Array, Json
 from comitia.errors import ExperimentError
 
 MEASURES = ("test_loss", "test_precision", "test_recall", "test_log_loss", "validation_loss", "returned_loss")
+KEY = ["space", "validation", "problem", "method", "repetition"]
+"""Of a cell."""
 
 
 class Setting(NamedTuple):
@@ -87,6 +89,8 @@ class Results:
         rows = frame[frame["iteration"] > 0]
         known = rows["dataset"] if "dataset" in rows else rows["problem"]  # older rows have none
         rows = rows.assign(dataset=known.fillna(rows["problem"]))
+        if "test_losses" not in rows:
+            rows = rows.assign(test_losses=None)
         # an infinite loss cannot be averaged: it counts as none
         self.rows = rows.assign(test_loss=rows["test_loss"].where(np.isfinite(rows["test_loss"])))
         if not len(self.rows):
@@ -105,15 +109,22 @@ class Results:
         return [Setting(*pair) for pair in pairs.itertuples(index=False)]
 
     @cached_property
+    def ordered(self) -> pd.DataFrame:
+        """All rows, cell by cell."""
+        return self.rows.sort_values([*KEY, "iteration"], kind="stable")
+
+    @cached_property
+    def last_tested(self) -> pd.DataFrame:
+        """The rows that tables average: the tested ones of the last iterations, as many as the protocol says."""
+        last = int(self.protocol.get("average_last", 1))
+        end = self.ordered.groupby(KEY, sort=False)["iteration"].transform("max")
+        return self.ordered[self.ordered["test_loss"].notna() & (self.ordered["iteration"] > end - last)]
+
+    @cached_property
     def final(self) -> pd.DataFrame:
         """One row per cell: the end of its search, averaged over the last iterations where the protocol says so."""
-        last = int(self.protocol.get("average_last", 1))
-        key = ["space", "validation", "problem", "method", "repetition"]
-        ordered = self.rows.sort_values([*key, "iteration"], kind="stable")
-        end = ordered.groupby(key, sort=False)["iteration"].transform("max")
-        tested = ordered[ordered["test_loss"].notna() & (ordered["iteration"] > end - last)]
-        numbers = tested.groupby(key, sort=False)[list(MEASURES)].mean()
-        rest = ordered.groupby(key, sort=False).tail(1).set_index(key)
+        numbers = self.last_tested.groupby(KEY, sort=False)[list(MEASURES)].mean()
+        rest = self.ordered.groupby(KEY, sort=False).tail(1).set_index(KEY)
         kept = ["dataset", "learner", "n_rows", "n_members", "train_seconds", "optimizer_seconds", "iteration"]
         return rest[kept].join(numbers, how="left").reset_index()
 
