@@ -662,3 +662,25 @@ def test_complete_drops_the_datasets_with_a_missing_method_and_counts_them() -> 
     assert n_dropped == 2
     assert np.isnan(errors).sum() == 3  # the argument is as it was
     assert statistics.complete([[np.nan, 1.0]])[0].shape == (0, 2)
+
+
+# Numbers beside each other
+
+
+def test_pearson_is_numpys_and_nothing_for_constants() -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 30))
+    assert statistics.pearson(a, b) == pytest.approx(np.corrcoef(a, b)[0, 1])
+    assert np.isnan(statistics.pearson(a, np.ones(30)))
+
+
+def test_correlations_with_the_number_of_classes_are_those_of_xavier_2020() -> None:
+    """Within .0031 with the printed numbers of classes, within .0008 with the six of Glass that occur of its seven."""
+    as_printed = np.array(printed.XAVIER_2020_TABLE_5_CLASSES)
+    occurring = np.where(np.arange(21) == 9, 6, as_printed)
+    tables = [printed.XAVIER_2020_TABLE_7, printed.XAVIER_2020_TABLE_8, printed.XAVIER_2020_TABLE_9]
+    tables.append(printed.XAVIER_2020_TABLE_10)
+    for method, wanted in printed.XAVIER_2020_TABLE_11.items():
+        for n_classes, tolerance in ((as_printed, 0.0032), (occurring, 0.0008)):
+            found = [statistics.pearson(n_classes, table[method][0]) for table in tables]
+            np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance)

@@ -58,6 +58,7 @@ def test_a_cell_has_one_row_for_each_iteration(folder: Path) -> None:
     assert all(np.diff([row.train_seconds for row in rows]) > 0)
     assert rows[-1].loss == "zero-one"
     assert rows[-1].n_rows == 80
+    assert rows[-1].n_classes == 2
 
 
 def test_a_cell_gives_the_same_again_but_for_seconds(folder: Path) -> None:
@@ -136,6 +137,12 @@ def test_committees_of_numbers_and_of_models_that_are_not_refitted_run_in_cells(
     assert math.isfinite(last.test_loss)
     assert math.isfinite(last.returned_loss)
     assert math.isnan(last.test_log_loss)
+
+
+def test_numbers_and_black_boxes_have_no_classes(folder: Path) -> None:
+    assert one(folder, problem="numbers", spaces=["svr"], test_every=9)[-1].n_classes == 0
+    assert one(folder, problem="function:conditional", spaces=["own"])[-1].n_classes == 0
+    assert one(folder, "default-forest")[-1].n_classes == 2
 
 
 def test_one_model_is_returned_with_its_own_validation_loss(folder: Path) -> None:

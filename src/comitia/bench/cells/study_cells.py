@@ -122,6 +122,7 @@ class Trace:
             train_seconds=self.train_seconds,
             optimizer_seconds=self.optimizer_seconds,
             n_rows=self.arena.n_rows,
+            n_classes=self.arena.n_classes,
             error=one_line(observation.error) or None,
             dataset=self.arena.dataset,
         )

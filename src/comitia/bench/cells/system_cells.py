@@ -52,6 +52,7 @@ def run_system_cell(name: str, ask: Ask, job: Job, known: KnownResults | None) -
         learner=answer.learner,
         n_members=answer.n_members,
         n_rows=len(request.draw.y_train),
+        n_classes=request.draw.n_classes(request.task),
         dataset=job.cell.problem,
     )
     return [row.tested(score_answer(request, answer), keep_losses=job.experiment.keep_test_losses)]

@@ -36,6 +36,10 @@ class Draw:
     """The same rows as the user's table had them, for systems that clean tables themselves."""
     raw_test: pd.DataFrame
 
+    def n_classes(self, task: Task) -> int:
+        """Return how many classes occur among all rows; 0 for numbers."""
+        return len(np.union1d(self.y_train, self.y_test)) if task == "classification" else 0
+
 
 class TableProblem(Protocol):
     """A table to learn from."""

@@ -14,6 +14,11 @@ from comitia.arrays import Array, Json
 from comitia.errors import ExperimentError
 
 MEASURES = ("test_loss", "test_precision", "test_recall", "test_log_loss", "validation_loss", "returned_loss")
+VALIDATION = {
+    "returned_loss": "the validation loss of what would be returned",
+    "validation_loss": "the smallest validation loss of a trial so far",
+}
+"""Measures of the validation; the first that all cells have counts. Older rows have the second alone."""
 KEY = ["space", "validation", "problem", "method", "repetition"]
 """Of a cell."""
 
@@ -60,6 +65,11 @@ class Paired:
         return np.array([values.mean(axis=0) for values in self.values[measure]]).round(12)
 
     @property
+    def validation_measure(self) -> str | None:
+        """The measure of the validation that all compared cells have; None where there is none."""
+        return next((m for m in VALIDATION if not any(np.isnan(values).any() for values in self.values[m])), None)
+
+    @property
     def comparable(self) -> Array:
         """Errors that can be compared across datasets: rates as they are, others as shares of the dataset's largest."""
         if self.is_error_rate:
@@ -89,8 +99,9 @@ class Results:
         rows = frame[frame["iteration"] > 0]
         known = rows["dataset"] if "dataset" in rows else rows["problem"]  # older rows have none
         rows = rows.assign(dataset=known.fillna(rows["problem"]))
-        if "test_losses" not in rows:
-            rows = rows.assign(test_losses=None)
+        for later in ("test_losses", "n_classes"):
+            if later not in rows:
+                rows[later] = None
         # an infinite loss cannot be averaged: it counts as none
         self.rows = rows.assign(test_loss=rows["test_loss"].where(np.isfinite(rows["test_loss"])))
         if not len(self.rows):
@@ -125,8 +136,9 @@ class Results:
         """One row per cell: the end of its search, averaged over the last iterations where the protocol says so."""
         numbers = self.last_tested.groupby(KEY, sort=False)[list(MEASURES)].mean()
         rest = self.ordered.groupby(KEY, sort=False).tail(1).set_index(KEY)
-        kept = ["dataset", "learner", "n_rows", "n_members", "train_seconds", "optimizer_seconds", "iteration"]
-        return rest[kept].join(numbers, how="left").reset_index()
+        kept = ["dataset", "learner", "n_rows", "n_classes", "n_members", "iteration"]
+        seconds = ["train_seconds", "optimizer_seconds"]
+        return rest[[*kept, *seconds]].join(numbers, how="left").reset_index()
 
     def paired(self, setting: Setting) -> Paired:
         """Return one setting's results on what all methods have in common."""

@@ -572,3 +572,22 @@ def macro_precision_recall_f(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> Ma
     precision = float((hits / np.maximum(is_predicted.sum(axis=1), 1)).mean())
     recall = float((hits / np.maximum(is_true.sum(axis=1), 1)).mean())
     return Macro(precision, recall, f_measure(precision, recall))
+
+
+# Numbers beside each other
+
+
+def pearson(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
+    """Return Pearson's correlation coefficient r (Xavier-Júnior et al. 2020, Table 11); NaN where one is constant.
+
+    Measures a linear relation, and one far point can make most of it.
+
+    Examples
+    --------
+    >>> round(pearson([2, 3, 28], [0.1, 0.2, 0.7]), 3)
+    0.991
+    """
+    first, second = _pair(a, b)
+    first, second = first - first.mean(), second - second.mean()
+    size = float(np.sqrt((first**2).sum() * (second**2).sum()))
+    return float(first @ second) / size if size > 0 else float("nan")

@@ -63,6 +63,8 @@ class Row:
     """How many models would be returned now."""
     n_rows: int | None = None
     """For training and validation."""
+    n_classes: int | None = None
+    """Classes that occur in the data, the test rows included; 0 for numbers and black boxes."""
     error: str | None = None
     dataset: str | None = None
     """What the problem is a sample of: all pools of one dataset have the same."""
