@@ -274,7 +274,8 @@ def test_a_report_is_a_page_with_its_figures_inside(tmp_path: Path) -> None:
     assert "src=" not in page
     assert "http" not in re.sub(r'(xmlns(:\w+)?|href)="[^"]*"|<metadata>.*?</metadata>', "", page, flags=re.DOTALL)
     figures = sorted(path.stem for path in (tmp_path / "report" / "figures").glob("*.svg"))
-    for name in ["critical-difference", "by-iteration", "by-seconds", "rank-by-size", "learners", "solutions"]:
+    names = ["critical-difference", "by-iteration", "by-seconds", "better-by-iteration", "rank-by-size", "learners"]
+    for name in [*names, "solutions"]:
         assert any(figure.startswith(name) for figure in figures)
     for path in (tmp_path / "report" / "figures").glob("*.svg"):
         ET.fromstring(path.read_text())
