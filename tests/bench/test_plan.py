@@ -10,7 +10,8 @@ from comitia.bench.peers.registry import PEERS
 from comitia.bench.plan.experiment_file import make_experiment, read_experiment
 from comitia.errors import ComitiaError, ExperimentError, UnknownName
 
-EXPERIMENTS = sorted((Path(__file__).parents[2] / "experiments").glob("*.toml"))
+FOLDER = Path(__file__).parents[2] / "experiments"
+EXPERIMENTS = sorted(path for path in FOLDER.glob("*.toml") if path.stem != "findings")
 GOOD: dict[str, Any] = {
     "problems": ["a", "b", "c", "d"],
     "spaces": ["svm-rbf"],
