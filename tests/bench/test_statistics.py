@@ -405,6 +405,35 @@ def test_relative_differences_turn_their_sign_and_survive_zero_errors() -> None:
 # Several methods
 
 
+def test_the_smallest_effect_is_found_with_the_power_that_it_says() -> None:
+    """Against the exact power of a t test, by the noncentral distribution of Student's t."""
+    for n in (6, 20, 100):
+        z = scipy_stats.norm.ppf((np.arange(n) + 0.5) / n)
+        spread = z / z.std(ddof=1)
+        delta = statistics.smallest_effect(spread)
+        limit = scipy_stats.t(n - 1).ppf(0.975)
+        assert scipy_stats.nct(n - 1, delta * np.sqrt(n)).sf(limit) == pytest.approx(0.8, abs=0.02)
+    assert statistics.smallest_effect([0.1]) == np.inf
+
+
+def test_the_smallest_shift_of_two_samples_is_relative_to_the_larger_mean() -> None:
+    n = 30
+    z = scipy_stats.norm.ppf((np.arange(n) + 0.5) / n)
+    a, b = 10 + z / z.std(ddof=1), 5 + z / z.std(ddof=1)
+    shift = statistics.smallest_shift(a, b) * 10
+    limit = scipy_stats.t(2 * n - 2).ppf(0.95)
+    assert scipy_stats.nct(2 * n - 2, shift / np.sqrt(2 / n)).sf(limit) == pytest.approx(0.8, abs=0.01)
+    assert statistics.smallest_shift([1, 2], [3]) == np.inf
+    assert statistics.smallest_shift([0, 0], [0, 0]) == np.inf
+
+
+def test_the_sum_of_signed_ranks_is_that_of_wilcoxons_test() -> None:
+    differences = np.array([-3.0, 1.0, 2.5, -0.5, 4.0, 0.0])
+    total = statistics.signed_rank_sum(differences)
+    assert (15 - abs(total)) / 2 == scipy_stats.wilcoxon(differences[differences != 0]).statistic
+    assert total == 5 + 3 + 2 - 4 - 1
+
+
 def test_friedman_is_scipys() -> None:
     errors = np.random.default_rng(0).normal(size=(20, 5)).round(1)
     statistic, p = scipy_stats.friedmanchisquare(*errors.T)

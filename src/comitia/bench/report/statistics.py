@@ -655,7 +655,7 @@ def pearson(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
     Examples
     --------
     >>> round(pearson([2, 3, 28], [0.1, 0.2, 0.7]), 3)
-    0.991
+    0.993
     """
     first, second = _pair(a, b)
     first, second = first - first.mean(), second - second.mean()
