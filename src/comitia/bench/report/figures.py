@@ -1,4 +1,4 @@
-"""Pictures of results: critical differences, ranks by size, choices of learners; curves are in `progress.py`.
+"""Pictures of results: critical differences, ranks by size, choices of learners; curves are in `curves.py`.
 
 Every function draws into a matplotlib figure of its own and returns it; `svg` turns one into text.
 """
@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 
 from comitia.bench.report import statistics as st
+from comitia.bench.report.curves import curve_figures
 from comitia.bench.report.drawing import draw_line, new_figure, styled
 from comitia.bench.report.layouts.typesetting import spelled
-from comitia.bench.report.progress import progress_figures
 from comitia.bench.report.results import Paired, Results
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def make_figures(results: Results) -> Iterator[tuple[str, str, Figure]]:
         if len(paired.methods) > 2 and len(paired.problems) > 1:
             yield f"critical-difference{tag}", f"Mean ranks and critical difference{of} (Nemenyi).", cd_diagram(paired)
         if results.rows["iteration"].max() > 1:
-            for name, caption, figure in progress_figures(results, paired, of):
+            for name, caption, figure in curve_figures(results, paired, of):
                 yield f"{name}{tag}", caption, figure
         if len(paired.problems) >= 2 * N_SIZES:
             yield f"rank-by-size{tag}", f"Mean rank by dataset size{of}.", ranks_by_size(results, paired)

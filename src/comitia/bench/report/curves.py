@@ -22,7 +22,7 @@ SIGNIFICANT = 0.9
 """Probability that Lacoste et al. 2014, Table 1, call significant."""
 
 
-def progress_figures(results: Results, paired: Paired, of: str = "") -> Iterator[tuple[str, str, Figure]]:
+def curve_figures(results: Results, paired: Paired, of: str = "") -> Iterator[tuple[str, str, Figure]]:
     """Yield a name, a caption and a figure; `of` says in captions which setting it is."""
     grid = results.grid(paired, "iteration")
     traces = {"test": results.traces(paired, "iteration", grid)}

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from comitia.bench.report.progress import (
+from comitia.bench.report.curves import (
     by_iteration,
+    curve_figures,
     probabilities_by_repetition,
-    progress_figures,
     reference_of,
 )
 from comitia.bench.report.results import Paired, Results
@@ -44,17 +44,17 @@ def test_the_caption_says_which_validation_is_drawn() -> None:
     frame = some_rows(3, 2, 5)
     for lost, said in ((None, "would be returned"), ("returned_loss", "smallest validation loss")):
         results, paired = one_setting(frame if lost is None else frame.assign(**{lost: np.nan}))
-        captions = {name: caption for name, caption, _ in progress_figures(results, paired)}
+        captions = {name: caption for name, caption, _ in curve_figures(results, paired)}
         assert said in captions["by-iteration"]
     results, paired = one_setting(frame.assign(returned_loss=np.nan, validation_loss=np.nan))
-    name, caption, figure = next(progress_figures(results, paired))
+    name, caption, figure = next(curve_figures(results, paired))
     assert (name, caption) == ("by-iteration", "Test loss and rank by iteration.")
     assert len(figure.axes) == 2
 
 
 def test_one_dataset_has_the_spread_of_its_repetitions_and_no_probability() -> None:
     results, paired = one_setting(some_rows(1, 4, 5))
-    figures = {name: figure for name, _, figure in progress_figures(results, paired)}
+    figures = {name: figure for name, _, figure in curve_figures(results, paired)}
     assert set(figures) == {"by-iteration", "by-seconds"}
     assert len(figures["by-iteration"].axes[0].collections) == len(paired.methods)
 
@@ -75,7 +75,7 @@ def test_probabilities_from_repetitions_by_hand() -> None:
 def test_probabilities_are_from_test_examples_where_rows_have_them() -> None:
     results = results_with_examples()
     [paired] = map(results.paired, results.settings)
-    [(_, caption, figure)] = [made for made in progress_figures(results, paired) if made[0] == "better-by-iteration"]
+    [(_, caption, figure)] = [made for made in curve_figures(results, paired) if made[0] == "better-by-iteration"]
     assert "counting test examples" in caption
     [axes] = figure.axes
     [line] = [line for line in axes.lines if line.get_label() == "SMBO"]
