@@ -27,8 +27,8 @@ def _table(results: Results, paired: Paired, measure: str, name: str) -> Table:
         rows.append([Text(problem), *entries])
     what = f"Average {name} error in per cent" if results.is_error_rate else f"Average {name} loss"
     notes = [
-        f"Mean over {paired.repetitions_text} repetitions, in parentheses the standard deviation over them (with one "
-        "degree of freedom less than repetitions). Bold: best."
+        f"Mean over {paired.repetitions_text} repetitions, in parentheses the sample standard deviation "
+        "over them. Bold: best."
     ]
     notes += [f"Validation is {VALIDATION[measure]}."] if measure in VALIDATION else []
     notes.append(size_note(paired, results.settings))
