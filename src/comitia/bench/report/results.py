@@ -147,13 +147,14 @@ class Results:
         methods = [m for m in part["method"].drop_duplicates() if 2 * n_problems[m] >= n_problems.max()]
         left_out = [m for m in n_problems.index if m not in methods]
         wide = part.pivot(index=["dataset", "problem", "repetition"], columns="method", values=list(MEASURES))
-        is_whole: pd.Series = pd.DataFrame(wide["test_loss"])[methods].notna().all(axis=1)
-        problems = [name for name in part["dataset"].drop_duplicates() if is_whole.loc[name].any()]
-        values = {
-            measure: [wide.loc[name][measure][methods][is_whole.loc[name]].to_numpy(float) for name in problems]
-            for measure in MEASURES
-        }
-        repetitions = [[(str(p), int(r)) for p, r in is_whole.loc[name].index[is_whole.loc[name]]] for name in problems]
+        arrays = {measure: pd.DataFrame(wide[measure])[methods].to_numpy(float) for measure in MEASURES}
+        whole = np.flatnonzero(~np.isnan(arrays["test_loss"]).any(axis=1))
+        places: dict[str, list[int]] = {}
+        for place, name in zip(whole.tolist(), wide.index.get_level_values("dataset")[whole], strict=True):
+            places.setdefault(name, []).append(place)
+        problems = [name for name in part["dataset"].drop_duplicates() if name in places]
+        values = {measure: [arrays[measure][places[name]] for name in problems] for measure in MEASURES}
+        repetitions = [[(str(p), int(r)) for _, p, r in wide.index[places[name]]] for name in problems]
         return Paired(
             setting=setting,
             methods=methods,
