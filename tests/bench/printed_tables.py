@@ -179,3 +179,16 @@ LEVESQUE_2018_TABLE_3_4_FIVE_FOLD: dict[str, tuple[int, ...]] = {
     "gp-r": (11, 21, 25, 26, 0, -15),
     "gp-pm-r": (27, 33, 28, 25, 15, 0),
 }
+
+# Numbers of classes beside the measures.
+
+XAVIER_2020_TABLE_5_CLASSES: tuple[int, ...] = (28, 2, 13, 7, 4, 6, 8, 8, 2, 7, 7, 2, 2, 5, 2, 10, 8, 2, 3, 11, 10)
+"""Classes of the 21 datasets; the row of KR-vs-KP (36, 2, 0) is printed with its last two columns swapped."""
+
+XAVIER_2020_TABLE_11: dict[str, tuple[float, float, float, float]] = {
+    "Auto-WEKA": (0.7224, -0.6297, -0.6167, -0.6254),
+    "Random forest": (0.7308, -0.6305, -0.6197, -0.6253),
+    "PBIL-v1": (0.7290, -0.6259, -0.6158, -0.6194),
+    "PBIL-v2": (0.7355, -0.6253, -0.6146, -0.6209),
+}
+"""Correlation of the number of classes with error, precision, recall and F-measure."""

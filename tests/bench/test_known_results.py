@@ -75,7 +75,8 @@ def test_a_search_with_a_time_limit_trains_itself(folder: Path) -> None:
 @pytest.mark.parametrize("is_known", [False, True])
 def test_seconds_of_what_was_looked_up_are_not_taken_from_a_longer_suggestion(is_known: bool) -> None:
     experiment = make_experiment({**BASE, "methods": ["rs"]}, "e")
-    arena: Any = SimpleNamespace(loss="zero-one", n_rows=10, dataset="plain", was_looked_up=lambda number: is_known)
+    facts = {"loss": "zero-one", "n_rows": 10, "n_classes": 2, "dataset": "plain"}
+    arena: Any = SimpleNamespace(**facts, was_looked_up=lambda number: is_known)
     trace = Trace(replace(experiment, test_every=9), arena)
     study = Study({"a": [1]}, "rs", seed=0)
     [trial] = study.ask(1)

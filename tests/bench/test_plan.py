@@ -10,7 +10,8 @@ from comitia.bench.peers.registry import PEERS
 from comitia.bench.plan.experiment_file import make_experiment, read_experiment
 from comitia.errors import ComitiaError, ExperimentError, UnknownName
 
-EXPERIMENTS = sorted((Path(__file__).parents[2] / "experiments").glob("*.toml"))
+FOLDER = Path(__file__).parents[2] / "experiments"
+EXPERIMENTS = sorted(path for path in FOLDER.glob("*.toml") if path.stem != "findings")
 GOOD: dict[str, Any] = {
     "problems": ["a", "b", "c", "d"],
     "spaces": ["svm-rbf"],
@@ -45,6 +46,13 @@ def test_adding_methods_problems_or_repetitions_keeps_the_protocol() -> None:
     assert make_experiment(GOOD, "e").protocol() != make_experiment(other, "e").protocol()
 
 
+def test_own_test_rows_are_part_of_the_protocol_only_where_there_are_any() -> None:
+    """So that rows from before there was such a key can be resumed."""
+    drawn, own = (make_experiment({**GOOD, "split": split}, "e") for split in ({}, {"own": {"a": 30}}))
+    assert "own" not in drawn.protocol()["split"]
+    assert own.protocol()["split"]["own"] == {"a": 30}
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -58,6 +66,9 @@ def test_adding_methods_problems_or_repetitions_keeps_the_protocol() -> None:
         ({"split": {"test": 0.3, "folds": 5}}, "either"),
         ({"split": {"test": 3}}, "fraction"),
         ({"split": {"folds": 1}}, "folds"),
+        ({"split": {"own": {"a": 0}}}, "a"),
+        ({"split": {"own": 3}}, "own"),
+        ({"split": {"own": {"abc": 30}}}, "problem in 'own'"),
         ({"validation": [{"cv": 1}]}, "cv"),
         ({"validation": []}, "validation"),
         ({"method_cv": {"rs": 1.5}}, "cv"),

@@ -96,6 +96,20 @@ def test_outer_folds_cover_every_row_once(folder: Path) -> None:
     assert not np.array_equal(tests[0], tests[5])
 
 
+def test_own_test_rows_are_the_last_ones_in_every_repetition(folder: Path) -> None:
+    problem, other = find_problem("plain", folder), find_problem("numbers", folder)
+    assert isinstance(problem, FixedTable)
+    assert isinstance(other, FixedTable)
+    split = HoldOutTest(test=1 / 3, own={"plain": 100})
+    for repetition in range(2):
+        draw = problem.draw(split, repetition)
+        np.testing.assert_array_equal(draw.X_train, problem.X[:100])
+        np.testing.assert_array_equal(draw.y_test, problem.y[100:])
+        assert len(other.draw(split, repetition).y_test) == 40  # drawn
+    with pytest.raises(ExperimentError, match="after its first 120"):
+        problem.draw(HoldOutTest(test=1 / 3, own={"plain": 120}), 0)
+
+
 def test_a_table_too_small_for_its_splits_is_a_clear_error(folder: Path) -> None:
     problem = find_problem("tiny", folder)
     assert isinstance(problem, FixedTable)

@@ -13,8 +13,10 @@ import pandas as pd
 import pytest
 
 from comitia.bench.plan.plan import Cell
+from comitia.bench.report.layouts.errors_with_sd import errors_sd
 from comitia.bench.report.layouts.mean_errors import errors
 from comitia.bench.report.layouts.measures import measures
+from comitia.bench.report.layouts.number_of_classes import classes
 from comitia.bench.report.layouts.pairwise_tests import wilcoxon
 from comitia.bench.report.layouts.registry import LAYOUTS, make_tables
 from comitia.bench.report.layouts.summary import summary
@@ -25,7 +27,14 @@ from comitia.bench.report.results import Results
 from comitia.bench.report.writers import latex, markdown
 from comitia.bench.rows.row import COLUMNS, KEY, Row
 from comitia.bench.rows.rows import RowsFile, read_rows
-from tests.bench.printed_tables import LEVESQUE_2017_TABLE_I
+from tests.bench.printed_tables import (
+    LEVESQUE_2017_TABLE_I,
+    XAVIER_2020_TABLE_5_CLASSES,
+    XAVIER_2020_TABLE_7,
+    XAVIER_2020_TABLE_8,
+    XAVIER_2020_TABLE_9,
+    XAVIER_2020_TABLE_11,
+)
 
 PROTOCOL: dict[str, Any] = {
     "name": "e",
@@ -80,7 +89,7 @@ def some_rows(n_problems: int = 9, n_repetitions: int = 3, n_iterations: int = 2
                                 "finished_at": "t",
                             }
                         )
-    return pd.DataFrame(rows)[list(COLUMNS)]
+    return pd.DataFrame(rows).reindex(columns=list(COLUMNS))
 
 
 @pytest.fixture(scope="module")
@@ -137,6 +146,48 @@ def test_measures_count_wins_and_rank_precision_upwards(results: Results) -> Non
     assert error.title.startswith("Error rate")
     assert [row[0].text for row in error.rows[-2:]] == ["Number of wins", "Average rank"]
     assert [e.text for e in error.rows[-1][1:]] == [e.text for e in precision.rows[-1][1:]]
+
+
+def test_means_have_standard_deviations_in_parentheses() -> None:
+    """Repetitions with 10, 12 and 14 % have a mean of 12 and a standard deviation of 2."""
+    frame = some_rows(2, 3, 1)
+    by_hand = frame["repetition"].map({0: 0.10, 1: 0.12, 2: 0.14}) + 0.1 * (frame["method"] != "grid")
+    frame = frame.assign(test_loss=by_hand, returned_loss=0.25)
+    test, validation, *_ = errors_sd(Results(frame, PROTOCOL))
+    assert test.header == ["Dataset", "gp-r", "grid", "RS", "sobol"]
+    assert [entry.text for entry in test.rows[0]] == ["set0", "22.00 (2.00)", "12.00 (2.00)", *["22.00 (2.00)"] * 2]
+    assert [entry.bold for entry in test.rows[0][1:]] == [False, True, False, False]
+    assert validation.rows[0][1].text == "25.00 (0.00)"
+    assert any("would be returned" in note for note in validation.notes)
+    older = next(t for t in errors_sd(Results(frame.assign(returned_loss=np.nan), PROTOCOL)) if "validation" in t.title)
+    assert any("smallest validation loss" in note for note in older.notes)
+
+
+def test_correlations_with_the_number_of_classes_are_those_of_table_11_of_xavier_2020() -> None:
+    """From its printed error, precision and recall; their F-measure is not printed exactly."""
+    frame = some_rows(1, 1, 1).head(1)
+    rows = [
+        {
+            **frame.iloc[0].to_dict(),
+            "problem": f"d{i + 1}",
+            "dataset": f"d{i + 1}",
+            "method": method,
+            "n_classes": n,
+            "test_loss": XAVIER_2020_TABLE_7[method][0][i],
+            "test_precision": XAVIER_2020_TABLE_8[method][0][i],
+            "test_recall": XAVIER_2020_TABLE_9[method][0][i],
+        }
+        for method in XAVIER_2020_TABLE_11
+        for i, n in enumerate(XAVIER_2020_TABLE_5_CLASSES)
+    ]
+    [table] = classes(Results(pd.DataFrame(rows), PROTOCOL))
+    assert table.header[:5] == ["Pearson", "Error rate", "Average precision", "Average recall", "Average F-measure"]
+    by_name = [XAVIER_2020_TABLE_11[method] for method in sorted(XAVIER_2020_TABLE_11)]
+    for row, wanted in zip(table.rows, by_name, strict=True):
+        np.testing.assert_allclose([float(entry.text) for entry in row[1:5]], wanted, rtol=0, atol=0.006)
+    assert [row[1].text for row in table.rows] == ["0.7250", "0.7319", "0.7374", "0.7321"]
+    unknown = pd.DataFrame(rows).assign(n_classes=np.nan)
+    assert not list(classes(Results(unknown, PROTOCOL)))
 
 
 def test_only_what_every_method_has_is_compared(results: Results) -> None:
@@ -223,7 +274,8 @@ def test_a_report_is_a_page_with_its_figures_inside(tmp_path: Path) -> None:
     assert "src=" not in page
     assert "http" not in re.sub(r'(xmlns(:\w+)?|href)="[^"]*"|<metadata>.*?</metadata>', "", page, flags=re.DOTALL)
     figures = sorted(path.stem for path in (tmp_path / "report" / "figures").glob("*.svg"))
-    for name in ["critical-difference", "by-iteration", "by-seconds", "rank-by-size", "learners", "solutions"]:
+    names = ["critical-difference", "by-iteration", "by-seconds", "better-by-iteration", "rank-by-size", "learners"]
+    for name in [*names, "solutions"]:
         assert any(figure.startswith(name) for figure in figures)
     for path in (tmp_path / "report" / "figures").glob("*.svg"):
         ET.fromstring(path.read_text())

@@ -405,6 +405,35 @@ def test_relative_differences_turn_their_sign_and_survive_zero_errors() -> None:
 # Several methods
 
 
+def test_the_smallest_effect_is_found_with_the_power_that_it_says() -> None:
+    """Against the exact power of a t test, by the noncentral distribution of Student's t."""
+    for n in (6, 20, 100):
+        z = scipy_stats.norm.ppf((np.arange(n) + 0.5) / n)
+        spread = z / z.std(ddof=1)
+        delta = statistics.smallest_effect(spread)
+        limit = scipy_stats.t(n - 1).ppf(0.975)
+        assert scipy_stats.nct(n - 1, delta * np.sqrt(n)).sf(limit) == pytest.approx(0.8, abs=0.02)
+    assert statistics.smallest_effect([0.1]) == np.inf
+
+
+def test_the_smallest_shift_of_two_samples_is_relative_to_the_larger_mean() -> None:
+    n = 30
+    z = scipy_stats.norm.ppf((np.arange(n) + 0.5) / n)
+    a, b = 10 + z / z.std(ddof=1), 5 + z / z.std(ddof=1)
+    shift = statistics.smallest_shift(a, b) * 10
+    limit = scipy_stats.t(2 * n - 2).ppf(0.95)
+    assert scipy_stats.nct(2 * n - 2, shift / np.sqrt(2 / n)).sf(limit) == pytest.approx(0.8, abs=0.01)
+    assert statistics.smallest_shift([1, 2], [3]) == np.inf
+    assert statistics.smallest_shift([0, 0], [0, 0]) == np.inf
+
+
+def test_the_sum_of_signed_ranks_is_that_of_wilcoxons_test() -> None:
+    differences = np.array([-3.0, 1.0, 2.5, -0.5, 4.0, 0.0])
+    total = statistics.signed_rank_sum(differences)
+    assert (15 - abs(total)) / 2 == scipy_stats.wilcoxon(differences[differences != 0]).statistic
+    assert total == 5 + 3 + 2 - 4 - 1
+
+
 def test_friedman_is_scipys() -> None:
     errors = np.random.default_rng(0).normal(size=(20, 5)).round(1)
     statistic, p = scipy_stats.friedmanchisquare(*errors.T)
@@ -662,3 +691,25 @@ def test_complete_drops_the_datasets_with_a_missing_method_and_counts_them() -> 
     assert n_dropped == 2
     assert np.isnan(errors).sum() == 3  # the argument is as it was
     assert statistics.complete([[np.nan, 1.0]])[0].shape == (0, 2)
+
+
+# Numbers beside each other
+
+
+def test_pearson_is_numpys_and_nothing_for_constants() -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 30))
+    assert statistics.pearson(a, b) == pytest.approx(np.corrcoef(a, b)[0, 1])
+    assert np.isnan(statistics.pearson(a, np.ones(30)))
+
+
+def test_correlations_with_the_number_of_classes_are_those_of_xavier_2020() -> None:
+    """Within .0031 with the printed numbers of classes, within .0008 with the six of Glass that occur of its seven."""
+    as_printed = np.array(printed.XAVIER_2020_TABLE_5_CLASSES)
+    occurring = np.where(np.arange(21) == 9, 6, as_printed)
+    tables = [printed.XAVIER_2020_TABLE_7, printed.XAVIER_2020_TABLE_8, printed.XAVIER_2020_TABLE_9]
+    tables.append(printed.XAVIER_2020_TABLE_10)
+    for method, wanted in printed.XAVIER_2020_TABLE_11.items():
+        for n_classes, tolerance in ((as_printed, 0.0032), (occurring, 0.0008)):
+            found = [statistics.pearson(n_classes, table[method][0]) for table in tables]
+            np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance)

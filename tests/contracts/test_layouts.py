@@ -43,12 +43,12 @@ def results_of(
                 for r in range(n_repetitions):
                     cell = Cell(f"set_{p}", "svm & co", validation, ["rs", "gp-r", "mine_1", "50 %"][m], r)
                     value = test_loss(p, m, r)
-                    row = Row.failed("no <luck>") if value is None else row_of(value, loss, dataset(p))
+                    row = Row.failed("no <luck>") if value is None else row_of(value, loss, dataset(p), 2 + p)
                     rows.append({**asdict(cell), **asdict(row)})
     return Results(pd.DataFrame(rows).reindex(columns=list(COLUMNS)), PROTOCOL)
 
 
-def row_of(value: float, loss: str, dataset: str | None) -> Row:
+def row_of(value: float, loss: str, dataset: str | None, n_classes: int) -> Row:
     is_rate = loss == "zero-one"
     return Row(
         iteration=2,
@@ -62,6 +62,7 @@ def row_of(value: float, loss: str, dataset: str | None) -> Row:
         optimizer_seconds=0.1,
         n_members=1,
         n_rows=100,
+        n_classes=n_classes if is_rate else 0,
         dataset=dataset,
     )
 

@@ -21,6 +21,7 @@ from comitia.bench.cells.run import run_cell, run_experiment
 from comitia.bench.cells.study_cells import make_arena
 from comitia.bench.plan.experiment_file import make_experiment
 from comitia.bench.plan.plan import Cell, Job
+from comitia.bench.rows.packing import unpacked
 from comitia.bench.rows.row import Row
 from comitia.bench.rows.rows import read_rows
 from comitia.errors import ExperimentError
@@ -57,6 +58,7 @@ def test_a_cell_has_one_row_for_each_iteration(folder: Path) -> None:
     assert all(np.diff([row.train_seconds for row in rows]) > 0)
     assert rows[-1].loss == "zero-one"
     assert rows[-1].n_rows == 80
+    assert rows[-1].n_classes == 2
 
 
 def test_a_cell_gives_the_same_again_but_for_seconds(folder: Path) -> None:
@@ -137,9 +139,35 @@ def test_committees_of_numbers_and_of_models_that_are_not_refitted_run_in_cells(
     assert math.isnan(last.test_log_loss)
 
 
+def test_numbers_and_black_boxes_have_no_classes(folder: Path) -> None:
+    assert one(folder, problem="numbers", spaces=["svr"], test_every=9)[-1].n_classes == 0
+    assert one(folder, problem="function:conditional", spaces=["own"])[-1].n_classes == 0
+    assert one(folder, "default-forest")[-1].n_classes == 2
+
+
 def test_one_model_is_returned_with_its_own_validation_loss(folder: Path) -> None:
     last = one(folder)[-1]
     assert last.returned_loss == last.validation_loss
+
+
+@pytest.mark.parametrize(
+    ("method", "change"),
+    [
+        ("rs", {}),
+        ("esmbo", {"problem": "numbers", "spaces": ["svr"], "refit": False}),
+        ("rs", {"loss": "log-loss", "spaces": ["forest"]}),
+    ],
+)
+def test_losses_of_test_rows_are_kept_at_the_end_and_at_every_tenth_iteration(
+    folder: Path, method: str, change: dict[str, Any]
+) -> None:
+    rows = one(folder, method, keep_test_losses=True, average_last=2, budget={"n_trials": 13}, **change)
+    assert [row.iteration for row in rows if row.test_losses] == [10, 12, 13]
+    for row in rows:
+        if row.test_losses:
+            losses = unpacked(row.test_losses)
+            assert len(losses) == 40
+            assert losses.mean() == pytest.approx(row.test_loss, rel=1e-6)
 
 
 def test_margins_stand_in_where_a_learner_has_no_probabilities(folder: Path) -> None:

@@ -107,6 +107,30 @@ def report(
 
 
 @app.command()
+def verdicts(
+    findings: Annotated[Path, typer.Argument(help="TOML file of findings; see experiments/findings.toml.")],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Markdown file for the table.")] = None,
+) -> None:
+    """Print which findings of the papers the rows confirm, contradict or leave open.
+
+    **Example**
+
+        comitia bench verdicts experiments/findings.toml --output verdicts.md
+    """
+    with one_line_errors():
+        from comitia.bench.files import replacing
+        from comitia.bench.report.findings import read_findings
+        from comitia.bench.report.verdicts import judge_all, verdict_table
+        from comitia.bench.report.writers import markdown
+
+        text = markdown(verdict_table(judge_all(read_findings(findings))))
+        print(text)
+        if output is not None:
+            with replacing(output) as beside:
+                beside.write_text(text, encoding="utf-8")
+
+
+@app.command()
 def merge(
     into: Annotated[Path, typer.Argument(help="Parquet file that gets the cells; created if it does not exist.")],
     others: Annotated[list[Path], typer.Argument(help="Files of `bench run` of the same experiment.")],

@@ -39,6 +39,8 @@ class Arena(Protocol):
     """What the problem is a sample of."""
     n_rows: int
     """For training and validation; 0 for a black box."""
+    n_classes: int
+    """That occur in the data; 0 for numbers and black boxes."""
     loss: str
     """Name of what is measured."""
 
@@ -62,6 +64,7 @@ class FunctionArena:
 
     problem: FunctionProblem
     n_rows: int = 0
+    n_classes: int = 0
     loss: str = "value"
 
     def __post_init__(self) -> None:
@@ -106,6 +109,7 @@ class TableArena:
         self.space = learner.space
         self.dataset = cell.problem
         self.n_rows = len(draw.y_train)
+        self.n_classes = draw.n_classes(problem.task)
         loss = experiment.loss or DEFAULT_LOSSES[problem.task]
         most = experiment.split.most_train_rows
         has_missing = np.isnan(draw.X_train).any() or np.isnan(draw.X_test).any()

@@ -40,6 +40,8 @@ class PoolArena:
         self.dataset = pool.dataset
         self.loss = pool.loss
         self.n_rows = len(self.partition.y_train)
+        targets = np.union1d(self.partition.y_train, self.partition.y_test)
+        self.n_classes = len(targets) if pool.task == "classification" else 0
         self.evaluator = PoolEvaluator(pool, self.partition, kept_by(method, pool.loss))
         Snapped(method.optimizer(pool.space), pool, method.name)  # refuses a method that cannot be served
 

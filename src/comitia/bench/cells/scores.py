@@ -34,8 +34,14 @@ def score_members(
         temperatures=[member.temperature for member in members],
     )
     if classes is None:
-        return Score(float(np.mean(loss.rows(y_test, found.values))))
+        return score_numbers(found.values, y_test, loss=loss)
     return score_classes(classes[found.values], found.probabilities, y_test, loss=loss, classes=classes)
+
+
+def score_numbers(predicted: AnyArray, y_test: AnyArray, *, loss: RowLoss) -> Score:
+    """Score numbers."""
+    losses = loss.rows(y_test, predicted)
+    return Score(float(np.mean(losses)), losses=losses)
 
 
 def score_classes(
@@ -43,11 +49,13 @@ def score_classes(
 ) -> Score:
     """Score classes, and their probabilities where there are any."""
     precision, recall, _ = macro_precision_recall_f(y_test, predicted)
-    log_loss = np.nan
+    log_losses = None
     if p is not None and classes is not None:
-        log_loss = float(np.mean(ROW_LOSSES["log-loss"].rows(*over_all_classes(p, classes, y_test))))
-    error = log_loss if loss.needs_probabilities else float(np.mean(predicted != y_test))
-    return Score(error, precision, recall, log_loss)
+        log_losses = ROW_LOSSES["log-loss"].rows(*over_all_classes(p, classes, y_test))
+    log_loss = np.nan if log_losses is None else float(np.mean(log_losses))
+    losses = log_losses if loss.needs_probabilities else ROW_LOSSES["zero-one"].rows(y_test, predicted)
+    error = np.nan if losses is None else float(np.mean(losses))
+    return Score(error, precision, recall, log_loss, losses)
 
 
 def over_all_classes(p: AnyArray, classes: AnyArray, y: AnyArray) -> tuple[AnyArray, AnyArray]:

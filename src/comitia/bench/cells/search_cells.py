@@ -44,7 +44,8 @@ def run_search(peer: Peer, job: Job, known: KnownResults | None) -> list[Row]:
             learner=learner_of(arena.space, round_.config),
             n_members=1,
             n_rows=arena.n_rows,
+            n_classes=arena.n_classes,
             dataset=arena.dataset,
-        ).tested(arena.test([Member(round_.config, 1.0, None)], seeds))
+        ).tested(arena.test([Member(round_.config, 1.0, None)], seeds), keep_losses=job.experiment.keep_test_losses)
         for round_ in rounds
     ]

@@ -26,6 +26,9 @@ from comitia.seams import Member
 from comitia.selections.committees import validation_loss
 from comitia.study.study import Study
 
+LOSSES_EVERY = 10
+"""Iterations between two rows that keep the losses of test rows: enough for a figure, and files stay small."""
+
 
 def make_arena(job: Job, method: Method, known: KnownResults | None = None) -> Arena:
     """Make what the study of a cell needs."""
@@ -119,6 +122,7 @@ class Trace:
             train_seconds=self.train_seconds,
             optimizer_seconds=self.optimizer_seconds,
             n_rows=self.arena.n_rows,
+            n_classes=self.arena.n_classes,
             error=one_line(observation.error) or None,
             dataset=self.arena.dataset,
         )
@@ -130,6 +134,7 @@ class Trace:
             self.add_row(study, self.left_out)
         if not self.is_tested:
             self.test(study)
+        self.rows = with_few_losses(self.rows, self.experiment.average_last)
 
     def test(self, study: Study) -> None:
         """Add to the last row how good what would be returned now is on the test rows."""
@@ -152,11 +157,18 @@ class Trace:
             returned_loss=returned_loss(study.history, members, self.arena.loss),
         )
         try:
-            return row.tested(self.arena.test(members, study.seeds))
+            return row.tested(self.arena.test(members, study.seeds), keep_losses=self.experiment.keep_test_losses)
         except ComitiaError:
             raise
         except Exception as error:  # what is returned cannot be fitted on all rows
             return replace(row.tested(Score(math.nan)), error=one_line(f"test: {type(error).__name__}: {error}"))
+
+
+def with_few_losses(rows: Sequence[Row], n_last: int) -> list[Row]:
+    """Keep the losses of test rows at the last iterations, which tables average, and before them at a few."""
+    first = rows[-1].iteration - n_last
+    is_kept = [row.iteration > first or row.iteration % LOSSES_EVERY == 0 for row in rows]
+    return [row if kept else replace(row, test_losses=None) for row, kept in zip(rows, is_kept, strict=True)]
 
 
 def returned_loss(history: History, members: Sequence[Member], loss: str) -> float:

@@ -12,7 +12,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from comitia.auto.estimators import AutoClassifier, AutoRegressor
 from comitia.bench.cells.known_results import KnownResults
-from comitia.bench.cells.scores import score_classes
+from comitia.bench.cells.scores import score_classes, score_numbers
 from comitia.bench.peers.registry import Peer
 from comitia.bench.peers.systems import SystemAnswer, run_system
 from comitia.bench.plan.plan import Job
@@ -52,9 +52,10 @@ def run_system_cell(name: str, ask: Ask, job: Job, known: KnownResults | None) -
         learner=answer.learner,
         n_members=answer.n_members,
         n_rows=len(request.draw.y_train),
+        n_classes=request.draw.n_classes(request.task),
         dataset=job.cell.problem,
     )
-    return [row.tested(score_answer(request, answer))]
+    return [row.tested(score_answer(request, answer), keep_losses=job.experiment.keep_test_losses)]
 
 
 def request_of(name: str, job: Job) -> Request:
@@ -84,7 +85,7 @@ def score_answer(request: Request, answer: SystemAnswer) -> Score:
             f"A system must be tested by a loss on rows. Got {loss.name!r}. Use zero-one or log-loss."
         )
     if request.task == "regression":
-        return Score(float(np.mean(loss.rows(y, np.asarray(answer.predictions, dtype=np.float64)))))
+        return score_numbers(np.asarray(answer.predictions, dtype=np.float64), y, loss=loss)
     if loss.needs_probabilities and answer.probabilities is None:
         raise ExperimentError("The log loss needs probabilities. The system gave none. Use zero-one.")
     return score_classes(answer.predictions, answer.probabilities, y, loss=loss, classes=answer.classes)

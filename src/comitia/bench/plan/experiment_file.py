@@ -17,6 +17,7 @@ _TYPES: dict[str, tuple[type, str]] = {
     "paper": (str, "a text"),
     "loss": (str, "a name"),
     "refit": (bool, "true or false"),
+    "keep_test_losses": (bool, "true or false"),
     "selection_split": (float, "a fraction in (0, 1)"),
 }
 _INTEGERS = ("test_every", "rows_every", "jobs", "average_last", "repetitions")
@@ -24,7 +25,7 @@ _LISTS = ("problems", "methods", "spaces", "tables")
 _KEYS: dict[str, tuple[str, ...]] = {
     "": (*_TYPES, *_INTEGERS, *_LISTS, "budget", "split", "validation", "method_cv"),
     "budget": ("n_trials", "n_evaluations", "time_limit"),
-    "split": ("test", "folds", "most_train_rows"),
+    "split": ("test", "folds", "most_train_rows", "own"),
     "validation": ("name", "cv", "stratified"),
 }
 
@@ -99,6 +100,9 @@ def _check_together(experiment: Experiment) -> None:
     for method in experiment.method_cv:
         if method not in experiment.methods:
             raise UnknownName("method in [method_cv]", method, experiment.methods)
+    for problem in experiment.split.own:
+        if problem not in experiment.problems:
+            raise UnknownName("problem in 'own' of [split]", problem, experiment.problems)
     n_trials = experiment.budget.n_trials
     if n_trials is not None and experiment.average_last > n_trials:
         raise ExperimentError(f"'average_last' must be at most the {n_trials} trials. Got {experiment.average_last}.")
@@ -124,8 +128,10 @@ def _split(section: Json) -> HoldOutTest:
         raise ExperimentError("[split] must have either 'test' or 'folds'. Got both. Remove one.")
     if split.test is not None and not (isinstance(split.test, float) and 0 < split.test < 1):
         raise ExperimentError(f"'test' must be a fraction in (0, 1). Got {split.test!r} instead.")
-    for key, value in section.items():
-        if key != "test":
+    if not isinstance(split.own, dict):
+        raise ExperimentError(f"'own' must name tables and numbers of rows, as {{adult = 32561}}. Got {split.own!r}.")
+    for key, value in [*section.items(), *split.own.items()]:
+        if key not in ("test", "own"):
             check_int("[split]", key, value, least=2)
     return split if split.test or split.folds else replace(split, test=1 / 3)
 

@@ -42,6 +42,8 @@ class HoldOutTest:
     cross-validation of Xavier-Júnior et al. 2020."""
     most_train_rows: int | None = None
     """Every fit, the last one included, sees at most this many rows."""
+    own: Mapping[str, int] = field(default_factory=dict)
+    """Tables that have test rows (Lévesque 2018, §3.3, §4.4): all but the first so many, in every repetition."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,8 @@ class Experiment:
     """Cores that one cell may use; more than one only for whole systems."""
     average_last: int = 1
     """Iterations at the end whose test losses the tables average (Lacoste et al. 2014: 15)."""
+    keep_test_losses: bool = False
+    """Keep the loss of each test row: the Poisson-binomial test of Lacoste et al. 2014 counts them."""
     tables: tuple[str, ...] = ("summary", "wins", "errors", "wilcoxon")
     method_cv: Mapping[str, float | int] = field(default_factory=dict)
     """Methods that are judged in another way than the validation says, such as `cma-cv` by fixed folds."""
@@ -118,9 +122,11 @@ class Experiment:
         Problems, methods, spaces and repetitions are not part of it: more of them may be added later.
         """
         validations = {v.name: v.cv if v.stratified else [v.cv, "not stratified"] for v in self.validations}
-        parts = asdict(self) | {"validations": validations, "tables": list(self.tables)}
+        split = {name: value for name, value in asdict(self.split).items() if name != "own" or value}
+        parts = asdict(self) | {"validations": validations, "tables": list(self.tables), "split": split}
         names = ["name", "title", "paper", "loss", "refit", "selection_split", "test_every", "jobs", "split", "budget"]
         names += ["validations", "method_cv", "average_last", "tables", "scale"]
+        names += ["keep_test_losses"] if self.keep_test_losses else []  # rows from before there was one have none
         return {name: parts[name] for name in names}
 
     def scaled(self, scale: float, sizes: Mapping[str, int] | None = None) -> Experiment:

@@ -36,6 +36,10 @@ class Draw:
     """The same rows as the user's table had them, for systems that clean tables themselves."""
     raw_test: pd.DataFrame
 
+    def n_classes(self, task: Task) -> int:
+        """Return how many classes occur among all rows; 0 for numbers."""
+        return len(np.union1d(self.y_train, self.y_test)) if task == "classification" else 0
+
 
 class TableProblem(Protocol):
     """A table to learn from."""
@@ -85,8 +89,16 @@ def split_rows(
 ) -> tuple[Indices, Indices]:
     """Return training and test rows of a repetition: a function of the problem's name and the repetition alone.
 
-    Classes keep their proportions where every class has at least two rows (one fold's worth for folds).
+    Classes keep their proportions where every class has at least two rows (one fold's worth for folds). A table with
+    test rows of its own has these in every repetition.
     """
+    if name in test.own:
+        n_train = test.own[name]
+        if n_train >= len(y):
+            raise ExperimentError(
+                f"{name!r} must have test rows after its first {n_train}. Got {len(y)} rows. Change 'own' of [split]."
+            )
+        return np.arange(n_train), np.arange(n_train, len(y))
     shuffle, fold = divmod(repetition, test.folds) if test.folds else (repetition, 0)
     smallest = int(np.unique(y, return_counts=True)[1].min()) if is_classes else 0
     splitter = make_shuffler(test.folds or test.test or 1 / 3, stratify=smallest >= 2)

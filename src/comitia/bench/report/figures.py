@@ -1,4 +1,4 @@
-"""Pictures of results: critical differences, curves, ranks by size, choices of learners. They read and draw.
+"""Pictures of results: critical differences, ranks by size, choices of learners; curves are in `curves.py`.
 
 Every function draws into a matplotlib figure of its own and returns it; `svg` turns one into text.
 """
@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from comitia.arrays import Array
 from comitia.bench.report import statistics as st
+from comitia.bench.report.curves import curve_figures
+from comitia.bench.report.drawing import draw_line, new_figure, styled
 from comitia.bench.report.layouts.typesetting import spelled
 from comitia.bench.report.results import Paired, Results
-from comitia.errors import ExperimentError
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 N_SIZES = 4
@@ -40,9 +39,8 @@ def make_figures(results: Results) -> Iterator[tuple[str, str, Figure]]:
         if len(paired.methods) > 2 and len(paired.problems) > 1:
             yield f"critical-difference{tag}", f"Mean ranks and critical difference{of} (Nemenyi).", cd_diagram(paired)
         if results.rows["iteration"].max() > 1:
-            early = "; before its first result a method counts with that result"
-            for x, note in (("iteration", ""), ("seconds", early)):
-                yield f"by-{x}{tag}", f"Test loss and rank by {x}{of}{note}.", curves(results, paired, x)
+            for name, caption, figure in curve_figures(results, paired, of):
+                yield f"{name}{tag}", caption, figure
         if len(paired.problems) >= 2 * N_SIZES:
             yield f"rank-by-size{tag}", f"Mean rank by dataset size{of}.", ranks_by_size(results, paired)
         if (results.final["learner"].fillna("") != "").any():
@@ -61,29 +59,6 @@ def svg(figure: Figure) -> str:
     return text[text.index("<svg") :]
 
 
-def _new(width: float, height: float) -> Figure:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ExperimentError(
-            "Figures need matplotlib. It is not installed. Install it: pip install 'comitia[bench]'."
-        ) from error
-    return Figure(figsize=(width, height), layout="constrained")
-
-
-def _axes(axes: Axes, *, x: str = "", y: str = "") -> Axes:
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.set_xlabel(x)
-    axes.set_ylabel(y)
-    return axes
-
-
-def _draw(axes: Axes, x: Array, y: Array, j: int, method: str, marker: str = "") -> None:
-    """Draw a method's line: colours in order; dashes for reshuffled variants, as in Lévesque 2018, Fig. 3.3."""
-    dashes = "--" if method.endswith("-r") or j >= 10 else "-"
-    axes.plot(x, y, color=f"C{j % 10}", linestyle=dashes, label=spelled(method), marker=marker)
-
-
 def cd_diagram(paired: Paired) -> Figure:
     """Draw mean ranks on a line, best on the right, and a bar over methods that do not differ (Demšar 2006)."""
     ranks = st.mean_ranks(paired.errors)
@@ -91,7 +66,7 @@ def cd_diagram(paired: Paired) -> Figure:
     n_left = (n + 1) // 2
     cd = st.critical_distance(n, len(paired.problems))
     groups = st.cliques(ranks, cd)
-    figure = _new(8, 0.9 + 0.28 * n_left + 0.12 * len(groups))
+    figure = new_figure(8, 0.9 + 0.28 * n_left + 0.12 * len(groups))
     axes = figure.add_subplot()
     axes.axis("off")
     axes.set_xlim(n + 1.6, -0.6)
@@ -120,36 +95,15 @@ def cd_diagram(paired: Paired) -> Figure:
     return figure
 
 
-def curves(results: Results, paired: Paired, x: str) -> Figure:
-    """Draw the mean test loss over datasets and the mean rank against iterations or seconds."""
-    grid = results.grid(paired, x)
-    values = results.curves(paired, x, grid)
-    ranks = np.stack([st.mean_ranks(values[:, :, t]) for t in range(len(grid))], axis=1)
-    figure = _new(9, 3.4)
-    left, right = figure.subplots(1, 2)
-    # losses of regression problems and black boxes are of any size: their medians
-    middle = values.mean(axis=0) if results.is_error_rate else np.median(values, axis=0)
-    _axes(left, x=x, y="mean test error" if results.is_error_rate else "median test loss")
-    _axes(right, x=x, y="mean rank")
-    for j, method in enumerate(paired.methods):
-        _draw(left, grid, middle[j], j, method)
-        _draw(right, grid, ranks[j], j, method)
-    if x == "seconds":
-        left.set_xscale("log")
-        right.set_xscale("log")
-    figure.legend(*left.get_legend_handles_labels(), loc="outside right center", fontsize=8, frameon=False)
-    return figure
-
-
 def ranks_by_size(results: Results, paired: Paired) -> Figure:
     """Draw mean ranks in groups of datasets of about the same number of rows."""
     sizes = results.final.groupby("dataset")["n_rows"].first().loc[paired.problems].to_numpy(float)
     groups = [g for g in np.array_split(np.argsort(sizes, kind="stable"), N_SIZES) if len(g)]
     ranks = np.array([st.mean_ranks(paired.errors[group]) for group in groups])
-    figure = _new(7, 3.4)
-    axes = _axes(figure.add_subplot(), x="rows for training and validation", y="mean rank")
+    figure = new_figure(7, 3.4)
+    axes = styled(figure.add_subplot(), x="rows for training and validation", y="mean rank")
     for j, method in enumerate(paired.methods):
-        _draw(axes, np.arange(float(len(groups))), ranks[:, j], j, method, marker="o")
+        draw_line(axes, np.arange(float(len(groups))), ranks[:, j], j, method, marker="o")
     labels = [f"{sizes[g].min():.0f}-{sizes[g].max():.0f}\n({len(g)} sets)" for g in groups]
     axes.set_xticks(range(len(groups)), labels)
     figure.legend(loc="outside right center", fontsize=8, frameon=False)
@@ -169,17 +123,17 @@ def _choices(results: Results, paired: Paired) -> tuple[str, pd.DataFrame]:
 def learner_choices(results: Results, paired: Paired) -> Figure:
     """Draw the shares of learners over all datasets and for each (Lévesque 2018, Fig. 5.8 and 5.9)."""
     method, counts = _choices(results, paired)
-    figure = _new(max(8, 2.5 + 0.32 * len(counts)), 3.6)
+    figure = new_figure(max(8, 2.5 + 0.32 * len(counts)), 3.6)
     left, right = figure.subplots(1, 2, width_ratios=[1, max(2.0, len(counts) / 6)])
     total = counts.sum().sort_values()
     colours = {name: f"C{j % 10}" for j, name in enumerate(counts.columns)}
-    _axes(left, x=f"choices of {spelled(method)}").barh(total.index, total, color=[colours[n] for n in total.index])
+    styled(left, x=f"choices of {spelled(method)}").barh(total.index, total, color=[colours[n] for n in total.index])
     bottom = np.zeros(len(counts))
     for name in counts.columns:
         share = counts[name].to_numpy() / np.maximum(counts.sum(axis=1).to_numpy(), 1)
         right.bar(range(len(counts)), share, bottom=bottom, color=colours[name], label=name)
         bottom += share
-    _axes(right, y="share").set_xticks(range(len(counts)), counts.index, rotation=90, fontsize=7)
+    styled(right, y="share").set_xticks(range(len(counts)), counts.index, rotation=90, fontsize=7)
     return figure
 
 
@@ -189,14 +143,14 @@ def best_solutions(results: Results, paired: Paired) -> Figure:
     counts = counts.head(MOST_PROBLEMS)
     n_columns = min(6, len(counts))
     n_rows = -(-len(counts) // n_columns)
-    figure = _new(1.7 * n_columns, 1.4 * n_rows + 0.3)
+    figure = new_figure(1.7 * n_columns, 1.4 * n_rows + 0.3)
     panels = figure.subplots(n_rows, n_columns, squeeze=False)
     for panel in panels.flat:
         panel.axis("off")
     for panel, (problem, row) in zip(panels.flat, counts.iterrows(), strict=False):
         chosen = row[row > 0].sort_values(ascending=False)
         panel.axis("on")
-        bars = _axes(panel).bar(range(len(chosen)), chosen, color="C0")
+        bars = styled(panel).bar(range(len(chosen)), chosen, color="C0")
         panel.bar_label(bars, fontsize=6)
         panel.set_title(str(problem), fontsize=7)
         panel.set_xticks(range(len(chosen)), [str(name) for name in chosen.index], fontsize=6, rotation=60)

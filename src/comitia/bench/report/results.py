@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -14,6 +13,13 @@ from comitia.arrays import Array, Json
 from comitia.errors import ExperimentError
 
 MEASURES = ("test_loss", "test_precision", "test_recall", "test_log_loss", "validation_loss", "returned_loss")
+VALIDATION = {
+    "returned_loss": "the validation loss of what would be returned",
+    "validation_loss": "the smallest validation loss of a trial so far",
+}
+"""Measures of the validation; the first that all cells have counts. Older rows have the second alone."""
+KEY = ["space", "validation", "problem", "method", "repetition"]
+"""Of a cell."""
 
 
 class Setting(NamedTuple):
@@ -58,6 +64,11 @@ class Paired:
         return np.array([values.mean(axis=0) for values in self.values[measure]]).round(12)
 
     @property
+    def validation_measure(self) -> str | None:
+        """The measure of the validation that all compared cells have; None where there is none."""
+        return next((m for m in VALIDATION if not any(np.isnan(values).any() for values in self.values[m])), None)
+
+    @property
     def comparable(self) -> Array:
         """Errors that can be compared across datasets: rates as they are, others as shares of the dataset's largest."""
         if self.is_error_rate:
@@ -87,6 +98,9 @@ class Results:
         rows = frame[frame["iteration"] > 0]
         known = rows["dataset"] if "dataset" in rows else rows["problem"]  # older rows have none
         rows = rows.assign(dataset=known.fillna(rows["problem"]))
+        for later in ("test_losses", "n_classes"):
+            if later not in rows:
+                rows[later] = None
         # an infinite loss cannot be averaged: it counts as none
         self.rows = rows.assign(test_loss=rows["test_loss"].where(np.isfinite(rows["test_loss"])))
         if not len(self.rows):
@@ -105,17 +119,25 @@ class Results:
         return [Setting(*pair) for pair in pairs.itertuples(index=False)]
 
     @cached_property
+    def ordered(self) -> pd.DataFrame:
+        """All rows, cell by cell."""
+        return self.rows.sort_values([*KEY, "iteration"], kind="stable")
+
+    @cached_property
+    def last_tested(self) -> pd.DataFrame:
+        """The rows that tables average: the tested ones of the last iterations, as many as the protocol says."""
+        last = int(self.protocol.get("average_last", 1))
+        end = self.ordered.groupby(KEY, sort=False)["iteration"].transform("max")
+        return self.ordered[self.ordered["test_loss"].notna() & (self.ordered["iteration"] > end - last)]
+
+    @cached_property
     def final(self) -> pd.DataFrame:
         """One row per cell: the end of its search, averaged over the last iterations where the protocol says so."""
-        last = int(self.protocol.get("average_last", 1))
-        key = ["space", "validation", "problem", "method", "repetition"]
-        ordered = self.rows.sort_values([*key, "iteration"], kind="stable")
-        end = ordered.groupby(key, sort=False)["iteration"].transform("max")
-        tested = ordered[ordered["test_loss"].notna() & (ordered["iteration"] > end - last)]
-        numbers = tested.groupby(key, sort=False)[list(MEASURES)].mean()
-        rest = ordered.groupby(key, sort=False).tail(1).set_index(key)
-        kept = ["dataset", "learner", "n_rows", "n_members", "train_seconds", "optimizer_seconds", "iteration"]
-        return rest[kept].join(numbers, how="left").reset_index()
+        numbers = self.last_tested.groupby(KEY, sort=False)[list(MEASURES)].mean()
+        rest = self.ordered.groupby(KEY, sort=False).tail(1).set_index(KEY)
+        kept = ["dataset", "learner", "n_rows", "n_classes", "n_members", "iteration"]
+        seconds = ["train_seconds", "optimizer_seconds"]
+        return rest[[*kept, *seconds]].join(numbers, how="left").reset_index()
 
     def paired(self, setting: Setting) -> Paired:
         """Return one setting's results on what all methods have in common."""
@@ -153,35 +175,37 @@ class Results:
         return part[is_common & part["method"].isin(paired.methods)]
 
     def curves(self, paired: Paired, x: str, grid: Array, measure: str = "test_loss") -> Array:
-        """Return a measure along a grid of iterations or seconds, (n_problems, n_methods, n_grid), carried forward.
+        """Return the mean over repetitions of a measure along a grid, (n_problems, n_methods, n_grid); see `traces`."""
+        return np.array([values.mean(axis=0) for values in self.traces(paired, x, grid, measure)]).round(12)
 
-        Before its first value a cell counts with that value.
+    def traces(self, paired: Paired, x: str, grid: Array, measure: str = "test_loss") -> list[Array]:
+        """Return a measure along a grid of iterations or seconds, carried forward.
+
+        For each dataset (n_repetitions, n_methods, n_grid). Before its first value a cell counts with that value.
         """
-        part = _of(paired.setting, self.rows)
+        part = _of(paired.setting, self.ordered)
         part = part[part[measure].notna()]
-        row_of: dict[tuple[Hashable, Hashable], int] = {
-            pair: i for i, pairs in enumerate(paired.repetitions) for pair in pairs
-        }
-        column_of: dict[Hashable, int] = {name: j for j, name in enumerate(paired.methods)}
-        key = ["problem", "method", "repetition"]
-        part = part.assign(seconds=_seconds(part)).sort_values([*key, "iteration"], kind="stable")
-        total = np.zeros((len(paired.problems), len(paired.methods), len(grid)))
-        count = np.zeros((len(paired.problems), len(paired.methods), 1))
-        for (problem, method, repetition), cell in part.groupby(key, sort=False):
-            i, j = row_of.get((problem, repetition)), column_of.get(method)
-            if i is None or j is None:
-                continue
-            at = np.searchsorted(cell[x].to_numpy(float), grid, side="right") - 1
-            total[i, j] += cell[measure].to_numpy(float)[np.maximum(at, 0)]
-            count[i, j] += 1
-        return np.asarray(total / np.maximum(count, 1))
+        cells = part.groupby(["problem", "method", "repetition"], sort=False).ngroup().to_numpy()
+        starts = np.flatnonzero(np.diff(cells, prepend=-1))
+        row_of = {pair: (i, k) for i, pairs in enumerate(paired.repetitions) for k, pair in enumerate(pairs)}
+        column_of = {name: j for j, name in enumerate(paired.methods)}
+        at = (_seconds(part) if x == "seconds" else part[x]).to_numpy(float)
+        values = part[measure].to_numpy(float)
+        found = [np.full((len(pairs), len(paired.methods), len(grid)), np.nan) for pairs in paired.repetitions]
+        keys = part[["problem", "repetition", "method"]].iloc[starts].itertuples(index=False)
+        for (problem, repetition, method), start, end in zip(keys, starts, [*starts[1:], len(part)], strict=True):
+            place, j = row_of.get((problem, repetition)), column_of.get(method)
+            if place is not None and j is not None:
+                steps = np.searchsorted(at[start:end], grid, side="right") - 1
+                found[place[0]][place[1], j] = values[start:end][np.maximum(steps, 0)]
+        return found
 
     def grid(self, paired: Paired, x: str, n: int = 60) -> Array:
         """Return points along which curves are drawn."""
         part = _of(paired.setting, self.rows)
         if x == "seconds":
             seconds = _seconds(part)
-            low, high = max(float(seconds[seconds > 0].min()), 1e-4), float(seconds.max())
+            low, high = max(1e-4, float(seconds[seconds > 0].min())), float(seconds.max())  # NaN: none took any
             return np.geomspace(low, max(high, low * 1.01), n)
         most = float(part[x].max())
         return np.unique(np.linspace(1, most, min(n, int(most))).round())

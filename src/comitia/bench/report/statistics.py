@@ -398,14 +398,85 @@ def bayesian_signed_rank(
     return SignedRank(*shares.tolist())
 
 
+def relative_differences(a: npt.ArrayLike, b: npt.ArrayLike) -> Array:
+    """Return (a - b) / max(|a|, |b|) on each dataset, 0 where both are 0.
+
+    -.1 says that `a`'s error is a tenth below `b`'s, +.1 that `b`'s is a tenth below `a`'s. It stays within [-1, 1] for
+    errors >= 0, also where one is 0, and swapping the methods turns the sign.
+
+    Examples
+    --------
+    >>> relative_differences([9, 20, 0], [10, 10, 0]).tolist()
+    [-0.1, 0.5, 0.0]
+    """
+    first, second = _pair(a, b)
+    size = np.maximum(np.abs(first), np.abs(second))
+    return np.asarray(np.divide(first - second, size, out=np.zeros_like(first), where=size > 0))
+
+
+def smallest_effect(differences: npt.ArrayLike, *, alpha: float = 0.05, power: float = 0.8) -> float:
+    """Return the mean difference that a comparison of this size and spread would have found with probability `power`.
+
+    delta = (t(1 - alpha / 2) + t(power)) s / sqrt(n), where s is the standard deviation of the differences over n
+    datasets and t are quantiles of Student's distribution with n - 1 degrees of freedom: the usual approximation for a
+    two-sided paired t test. Wilcoxon's test needs about 5 % more datasets where differences are normal, fewer where
+    their tails are heavy. Infinite for one dataset.
+
+    Examples
+    --------
+    >>> round(smallest_effect([-0.1, 0.0, 0.1, 0.0]), 3)
+    0.17
+    """
+    sample = _sample("differences", differences)
+    n = len(sample)
+    return _smallest(float(sample.std(ddof=1)) / np.sqrt(n), n - 1, alpha, power) if n > 1 else np.inf
+
+
+def smallest_shift(a: npt.ArrayLike, b: npt.ArrayLike, *, alpha: float = 0.1, power: float = 0.8) -> float:
+    """Return the relative difference of two samples' means that their size and spread would have shown.
+
+    As `smallest_effect` for independent samples: (t(1 - alpha / 2) + t(power)) sqrt(s_a^2 / n_a + s_b^2 / n_b), with
+    n_a + n_b - 2 degrees of freedom, divided by the larger mean. An `alpha` of .1 is a one-sided test at .05. Infinite
+    where a sample has one value or both means are 0.
+
+    Examples
+    --------
+    >>> round(smallest_shift([9, 10, 11, 10], [10, 9, 11, 10]), 3)
+    0.164
+    """
+    first, second = _sample("a", a), _sample("b", b)
+    size = max(abs(float(first.mean())), abs(float(second.mean())))
+    if min(len(first), len(second)) < 2 or size == 0:
+        return np.inf
+    spread = np.sqrt(first.var(ddof=1) / len(first) + second.var(ddof=1) / len(second))
+    return _smallest(float(spread), len(first) + len(second) - 2, alpha, power) / size
+
+
+def _smallest(error: float, n_degrees: int, alpha: float, power: float) -> float:
+    """Return an effect from the standard error of its estimate."""
+    t = stats.t(n_degrees)
+    return float((t.ppf(1.0 - alpha / 2.0) + t.ppf(power)) * error)
+
+
+def signed_rank_sum(differences: npt.ArrayLike) -> float:
+    """Return the sum of the signed ranks of `wilcoxon`: negative where the first of the two is better.
+
+    Examples
+    --------
+    >>> signed_rank_sum([-3.0, 1.0, 2.0, 0.0])
+    0.0
+    """
+    sample = _sample("differences", differences)
+    sample = sample[sample != 0]
+    return float((np.sign(sample) * stats.rankdata(np.abs(sample))).sum())
+
+
 def bootstrap_median_difference(
     a: npt.ArrayLike, b: npt.ArrayLike, *, rng: np.random.Generator, level: float = 0.95, n_resamples: int = 10_000
 ) -> Interval:
     """Return the median relative difference of two methods, with a percentile bootstrap interval over datasets.
 
-    The relative difference of a dataset is (a - b) / max(|a|, |b|), 0 where both are 0: -.1 says that `a`'s error is
-    a tenth below `b`'s, +.1 that `b`'s is a tenth below `a`'s. It stays within [-1, 1] for errors >= 0, also where one
-    is 0, and swapping the methods turns the sign. Assumes that the datasets are a sample of those one cares about.
+    Differences are those of `relative_differences`. Assumes that the datasets are a sample of those one cares about.
     Random: the ends of the interval.
 
     Examples
@@ -416,8 +487,7 @@ def bootstrap_median_difference(
     first, second = _pair(a, b)
     _within("level", level, 0.0, 1.0)
     check_int("bootstrap_median_difference", "n_resamples", n_resamples)
-    size = np.maximum(np.abs(first), np.abs(second))
-    relative = np.divide(first - second, size, out=np.zeros_like(first), where=size > 0)
+    relative = relative_differences(first, second)
     drawn = rng.integers(len(relative), size=(n_resamples, len(relative)))
     low, high = np.quantile(np.median(relative[drawn], axis=1), [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
     return Interval(float(np.median(relative)), float(low), float(high))
@@ -572,3 +642,22 @@ def macro_precision_recall_f(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> Ma
     precision = float((hits / np.maximum(is_predicted.sum(axis=1), 1)).mean())
     recall = float((hits / np.maximum(is_true.sum(axis=1), 1)).mean())
     return Macro(precision, recall, f_measure(precision, recall))
+
+
+# Numbers beside each other
+
+
+def pearson(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
+    """Return Pearson's correlation coefficient r (Xavier-Júnior et al. 2020, Table 11); NaN where one is constant.
+
+    Measures a linear relation, and one far point can make most of it.
+
+    Examples
+    --------
+    >>> round(pearson([2, 3, 28], [0.1, 0.2, 0.7]), 3)
+    0.993
+    """
+    first, second = _pair(a, b)
+    first, second = first - first.mean(), second - second.mean()
+    size = float(np.sqrt((first**2).sum() * (second**2).sum()))
+    return float(first @ second) / size if size > 0 else float("nan")

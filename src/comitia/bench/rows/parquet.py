@@ -126,11 +126,12 @@ def read_protocol(path: Path) -> Json:
 def check_protocol(path: Path, protocol: Json) -> bool:
     """Refuse another protocol; tell whether what is only shown is the same as well."""
     there, here = read_protocol(path), json.loads(json.dumps(protocol))
-    for key in here:
-        if key not in SHOWN_ONLY and there.get(key) != here[key]:
+    for key in dict.fromkeys([*here, *there]):
+        if key not in SHOWN_ONLY and there.get(key) != here.get(key):
             raise ExperimentError(
                 f"Cells of one file must follow one protocol. {str(path)!r} was begun with {key} = "
-                f"{there.get(key)!r}, got {here[key]!r} now. Use another --output, or the same experiment and scale."
+                f"{there.get(key)!r}, got {here.get(key)!r} now. Use another --output, or the same experiment "
+                "and scale."
             )
     return bool(there == here)
 

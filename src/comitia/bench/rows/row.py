@@ -6,7 +6,9 @@ import math
 from dataclasses import dataclass, fields, replace
 from typing import Annotated, NamedTuple, get_args, get_origin, get_type_hints
 
+from comitia.arrays import Array
 from comitia.bench.plan.plan import Cell
+from comitia.bench.rows.packing import packed
 
 MOST_TEXT = 500
 """Characters of an error that are kept."""
@@ -21,6 +23,8 @@ class Score(NamedTuple):
     precision: float = math.nan
     recall: float = math.nan
     log_loss: float = math.nan
+    losses: Array | None = None
+    """The loss of each row, where it is a mean over rows."""
 
 
 @dataclass(frozen=True)
@@ -59,9 +63,13 @@ class Row:
     """How many models would be returned now."""
     n_rows: int | None = None
     """For training and validation."""
+    n_classes: int | None = None
+    """Classes that occur in the data, the test rows included; 0 for numbers and black boxes."""
     error: str | None = None
     dataset: str | None = None
     """What the problem is a sample of: all pools of one dataset have the same."""
+    test_losses: str | None = None
+    """The loss of each test row, as `packing.unpacked` reads it, where the experiment says `keep_test_losses`."""
 
     @classmethod
     def failed(cls, error: str) -> Row:
@@ -73,14 +81,15 @@ class Row:
         """Whether the cell failed as a whole."""
         return self.iteration == 0
 
-    def tested(self, score: Score) -> Row:
-        """Return the same row with a test score."""
+    def tested(self, score: Score, *, keep_losses: bool = False) -> Row:
+        """Return the same row with a test score, and with the loss of each test row if that is to be kept."""
         return replace(
             self,
             test_loss=score.loss,
             test_precision=score.precision,
             test_recall=score.recall,
             test_log_loss=score.log_loss,
+            test_losses=packed(score.losses) if keep_losses and score.losses is not None else None,
         )
 
 

@@ -13,16 +13,19 @@ from comitia.bench.report.results import Paired, Results
 def measures(results: Results) -> Iterator[Table]:
     """Error, precision, recall, F-measure and log loss by dataset, with wins and average ranks."""
     for paired in comparable(results):
-        precision, recall = paired.means("test_precision"), paired.means("test_recall")
-        total = precision + recall
-        f = np.divide(2 * precision * recall, total, out=np.zeros_like(total), where=total > 0)
-        what = "Error rate" if results.is_error_rate else "Loss"
-        named = [(what, paired.errors, 1), ("Average precision", precision, -1), ("Average recall", recall, -1)]
-        named += [("Average F-measure", f, -1), ("Log loss", paired.means("test_log_loss"), 1)]
-        for name, values, sign in named:
-            if np.isnan(values).any():
-                continue
+        for name, values, sign in named_measures(results, paired):
             yield _by_dataset(name, values, sign, paired, results)
+
+
+def named_measures(results: Results, paired: Paired) -> list[tuple[str, Array, int]]:
+    """Return the measures that every method has: name, values (n_problems, n_methods), and 1 where less is better."""
+    precision, recall = paired.means("test_precision"), paired.means("test_recall")
+    total = precision + recall
+    f = np.divide(2 * precision * recall, total, out=np.zeros_like(total), where=total > 0)
+    what = "Error rate" if results.is_error_rate else "Loss"
+    named = [(what, paired.errors, 1), ("Average precision", precision, -1), ("Average recall", recall, -1)]
+    named += [("Average F-measure", f, -1), ("Log loss", paired.means("test_log_loss"), 1)]
+    return [entry for entry in named if not np.isnan(entry[1]).any()]
 
 
 def _by_dataset(name: str, values: Array, sign: int, paired: Paired, results: Results) -> Table:

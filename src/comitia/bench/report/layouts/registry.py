@@ -3,8 +3,10 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from comitia.bench.report.layouts.comparison import comparison
+from comitia.bench.report.layouts.errors_with_sd import errors_sd
 from comitia.bench.report.layouts.mean_errors import errors
 from comitia.bench.report.layouts.measures import measures
+from comitia.bench.report.layouts.number_of_classes import classes
 from comitia.bench.report.layouts.pairwise_tests import wilcoxon
 from comitia.bench.report.layouts.quartiles import quartiles
 from comitia.bench.report.layouts.summary import summary
@@ -19,10 +21,12 @@ LAYOUTS: dict[str, Layout] = {
     "summary": summary,
     "wins": wins,
     "errors": errors,
+    "errors-sd": errors_sd,
     "wilcoxon": wilcoxon,
     "win-frequency": win_frequency,
     "quartiles": quartiles,
     "measures": measures,
+    "classes": classes,
 }
 
 

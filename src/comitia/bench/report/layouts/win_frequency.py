@@ -6,6 +6,7 @@ import numpy as np
 
 from comitia.arrays import Array
 from comitia.bench.report import statistics as st
+from comitia.bench.report.examples import Examples, example_counts, final_losses
 from comitia.bench.report.layouts.typesetting import Table, Text, comparable, spelled, titled
 from comitia.bench.report.results import Paired, Results
 
@@ -20,9 +21,10 @@ def win_frequency(results: Results) -> Iterator[Table]:
         frequency = st.win_frequency(paired.errors)
         ranks = st.mean_ranks(paired.errors)
         order = np.argsort(ranks, kind="stable")
+        examples = final_losses(results, paired)
         rows = []
         for i, j in enumerate(order):
-            entries = [_frequency(paired, frequency, j, k, is_redundant=c <= i) for c, k in enumerate(order)]
+            entries = [_frequency(paired, examples, frequency, j, k, is_redundant=c <= i) for c, k in enumerate(order)]
             rows.append([Text(spelled(paired.methods[j])), *entries, Text(f"{ranks[j]:.2f}")])
         yield Table(
             titled("Pairwise win frequency", paired, results),
@@ -31,26 +33,46 @@ def win_frequency(results: Results) -> Iterator[Table]:
             [
                 "How often the row is better than the column. First mark: Poisson-binomial test, second: sign test; "
                 "· not significant, ◦ lightly, • significant, ● highly.",
-                "The Poisson-binomial test counts repetitions, where Lacoste et al. 2014 count test examples, and is "
-                f"left out below {LEAST_COUNTED} of them.",
+                _counted(paired, is_by_example=examples is not None),
                 f"Test losses are averaged over the last {results.protocol.get('average_last', 1)} iterations.",
             ],
         )
 
 
-def _frequency(paired: Paired, frequency: Array, j: int, k: int, *, is_redundant: bool) -> Text:
+def _counted(paired: Paired, *, is_by_example: bool) -> str:
+    """Say what the Poisson-binomial test counts."""
+    if not is_by_example:
+        return (
+            "The Poisson-binomial test counts repetitions, where Lacoste et al. 2014 count test examples, and is "
+            f"left out below {LEAST_COUNTED} of them."
+        )
+    several = "" if paired.n_repetitions[1] == 1 else ", the mean over repetitions"
+    return f"The Poisson-binomial test counts test examples, as Lacoste et al. 2014 do{several}."
+
+
+def _frequency(
+    paired: Paired, examples: Examples | None, frequency: Array, j: int, k: int, *, is_redundant: bool
+) -> Text:
     if j == k:
         return Text("0.50", grey=True)
-    first = [values[:, j] for values in paired.values["test_loss"]]
-    second = [values[:, k] for values in paired.values["test_loss"]]
-    if frequency[j, k] < frequency[k, j]:
-        first, second, better, worse = second, first, k, j
-    else:
-        better, worse = j, k
-    has_counts = paired.n_repetitions[0] >= LEAST_COUNTED
-    mark = pb_mark(st.pb_test(*st.paired_counts(first, second))) if has_counts else ""
+    better, worse = (k, j) if frequency[j, k] < frequency[k, j] else (j, k)
+    probability = probability_better(paired, examples, better, worse)
+    mark = "" if probability is None else pb_mark(probability)
     p = st.sign_test(paired.errors[:, better], paired.errors[:, worse])
     return Text(f"{frequency[j, k]:.2f} {mark or '·'}{sign_mark(p) or '·'}", grey=is_redundant)
+
+
+def probability_better(paired: Paired, examples: Examples | None, j: int, k: int) -> float | None:
+    """Return Pr(j better than k) of the Poisson-binomial test: from test rows where they are known, else repetitions.
+
+    None where neither says anything.
+    """
+    if examples is not None:
+        return st.pb_test(*example_counts(examples, paired, paired.methods[j], paired.methods[k]))
+    if paired.n_repetitions[0] < LEAST_COUNTED:
+        return None
+    columns = ([values[:, column] for values in paired.values["test_loss"]] for column in (j, k))
+    return st.pb_test(*st.paired_counts(*columns))
 
 
 def pb_mark(probability: float) -> str:
