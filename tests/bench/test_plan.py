@@ -46,6 +46,16 @@ def test_adding_methods_problems_or_repetitions_keeps_the_protocol() -> None:
     assert make_experiment(GOOD, "e").protocol() != make_experiment(other, "e").protocol()
 
 
+def test_a_validation_may_be_for_some_methods_alone() -> None:
+    validations = [{"cv": 0.3}, {"cv": 5, "methods": ["rs"]}]
+    cells = make_experiment({**GOOD, "methods": ["rs", "grid"], "validation": validations}, "e").cells()
+    assert {(cell.validation, cell.method) for cell in cells} == {
+        ("hold-out", "rs"),
+        ("hold-out", "grid"),
+        ("5-fold", "rs"),
+    }
+
+
 def test_own_test_rows_are_part_of_the_protocol_only_where_there_are_any() -> None:
     """So that rows from before there was such a key can be resumed."""
     drawn, own = (make_experiment({**GOOD, "split": split}, "e") for split in ({}, {"own": {"a": 30}}))
@@ -58,6 +68,7 @@ def test_own_test_rows_are_part_of_the_protocol_only_where_there_are_any() -> No
     [
         ({"metods": []}, "methods"),
         ({"test_every": 5, "rows_every": 7}, "multiple of"),
+        ({"validation": [{"cv": 5, "methods": ["rss"]}]}, r"method in \[\[validation\]\].*'rs'"),
         ({"budget": {"trials": 3}}, "n_trials"),
         ({"tables": ["sumary"]}, "summary"),
         ({"repetitions": 0}, "repetitions"),

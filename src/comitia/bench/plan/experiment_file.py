@@ -26,7 +26,7 @@ _KEYS: dict[str, tuple[str, ...]] = {
     "": (*_TYPES, *_INTEGERS, *_LISTS, "budget", "split", "validation", "method_cv"),
     "budget": ("n_trials", "n_evaluations", "time_limit"),
     "split": ("test", "folds", "most_train_rows", "own"),
-    "validation": ("name", "cv", "stratified"),
+    "validation": ("name", "cv", "stratified", "methods"),
 }
 
 
@@ -97,9 +97,13 @@ def _check_together(experiment: Experiment) -> None:
     names = [validation.name for validation in experiment.validations]
     if len(set(names)) < len(names):
         raise ExperimentError(f"Validations must have different names. Got {names}. Name them.")
-    for method in experiment.method_cv:
-        if method not in experiment.methods:
-            raise UnknownName("method in [method_cv]", method, experiment.methods)
+    for where, named in (
+        ("[method_cv]", [*experiment.method_cv]),
+        ("[[validation]]", [method for validation in experiment.validations for method in validation.methods]),
+    ):
+        for method in named:
+            if method not in experiment.methods:
+                raise UnknownName(f"method in {where}", method, experiment.methods)
     for problem in experiment.split.own:
         if problem not in experiment.problems:
             raise UnknownName("problem in 'own' of [split]", problem, experiment.problems)
@@ -147,7 +151,8 @@ def _validations(content: object) -> Iterator[Validation]:
         stratified = section.get("stratified", True)
         if not isinstance(stratified, bool):
             raise ExperimentError(f"'stratified' must be true or false. Got {stratified!r} instead.")
-        yield Validation(str(section.get("name", "hold-out" if cv < 1 else f"{cv}-fold")), cv, stratified)
+        methods = tuple(_names("methods", section["methods"])) if "methods" in section else ()
+        yield Validation(str(section.get("name", "hold-out" if cv < 1 else f"{cv}-fold")), cv, stratified, methods)
 
 
 def checked_cv(cv: object) -> float | int:

@@ -29,6 +29,8 @@ class Validation:
     cv: float | int
     stratified: bool = True
     """Keep the proportions of the classes; Glasmachers and Igel 2008 draw subsets without regard to them."""
+    methods: tuple[str, ...] = ()
+    """Only these are judged in this way; all if empty."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,7 @@ class Experiment:
             for validation in self.validations
             for method in self.methods
             if method not in missing and space not in missing
+            if not validation.methods or method in validation.methods
         ]
 
     def validation_of(self, cell: Cell) -> Validation:
