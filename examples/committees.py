@@ -169,7 +169,7 @@ def draw_margins(size: int = 7) -> None:
     possible, margins = np.linspace(-1, 1, size + 1), np.linspace(-1, 1, 401)
     losses = {"zero-one": ZERO_ONE, "margin": MARGIN, "squared margin": SQUARED_MARGIN, "sigmoid": SIGMOID}
     if not HAS_PICTURES:
-        print("margin " + " ".join(f"{margin:5.2f}" for margin in possible))
+        print(f"{'':14} " + " ".join(f"{margin:5.2f}" for margin in possible))
         for name, loss in losses.items():
             print(f"{name:14} " + " ".join(f"{value:5.3f}" for value in by_margin(loss, possible, size)))
         return
