@@ -1,6 +1,8 @@
 """Findings of Lévesque et al. 2017, Table I, on a function with six branches and a budget of 40 trials.
 
 Their order of the kernels is not that of our larger run (docs/lab/reproductions.md): no test here says which is first.
+Nor that local search is ahead of random candidates: on this function it is not (`gp-cond-ls` against `gp-cond`,
+10 repetitions: p = .84).
 """
 
 import pytest
@@ -19,6 +21,9 @@ def least_of(name: str, n_repetitions: int = 10, n_trials: int = 40) -> list[flo
     return [study.run(FunctionEvaluator(conditional), n_trials=n_trials).best_trial.loss for study in studies]
 
 
-@pytest.mark.parametrize(("better", "worse"), [("gp-cond-ls", "rs")])
-def test_one_search_finds_smaller_values_than_another(better: str, worse: str) -> None:
-    assert p_smaller(least_of(better), least_of(worse)) < ALPHA
+def test_the_conditional_kernel_is_ahead_of_random_search() -> None:
+    assert p_smaller(least_of("gp-cond-ls"), least_of("rs")) < ALPHA
+
+
+def test_inactive_hyperparameters_are_better_imputed_than_left_as_sampled() -> None:
+    assert p_smaller(least_of("gp-matern"), least_of("gp-matern-noimpute")) < ALPHA
