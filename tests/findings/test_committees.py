@@ -1,4 +1,11 @@
-"""Findings of Lacoste et al. 2014 and of Lévesque 2018, chapter 4: a committee of trials beats the best of them."""
+"""Findings of Lacoste et al. 2014: committees by agnostic Bayes.
+
+What Lévesque 2018, chapter 4, found of committees that vote has no test here: it did not come out at a size that runs
+in minutes. That ensemble optimisation is ahead of greedy committees takes a large run and did not come out in ours
+(docs/lab/reproductions.md). A greedy committee of random trials (`rs-post`) against the best of them (`rs`), one-sided:
+`svm-rbf`, 60 drawn tables p = .36; `sklearn-cash`, 30 drawn tables p = .94; `sklearn-cash`, 150 rows of digits, 12
+draws p = .03, 20 others p = .09, 40 others p = .22, with a mean error of .093 against .097 in these 72.
+"""
 
 from collections.abc import Sequence
 
@@ -13,7 +20,7 @@ from tests.findings.drawn import ALPHA, p_smaller
 pytestmark = pytest.mark.slow
 
 
-def squared_errors(names: Sequence[str], n_tables: int = 12, n_trials: int = 30) -> list[list[float]]:
+def squared_errors(names: Sequence[str], n_tables: int = 24, n_trials: int = 30) -> list[list[float]]:
     """Return the test error of what methods hand over, support vectors on 60 rows, of which 20 are to validate."""
     ready = get_space("svr")
     errors: list[list[float]] = [[] for _ in names]
