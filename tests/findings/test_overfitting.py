@@ -2,7 +2,9 @@
 
 What did not come out on these tables, as it did not on the larger ones (docs/lab/reproductions.md), has no test here:
 that reshuffling alone, or the posterior mean with it, gives a smaller test error. With 90 tables and 60 trials `cma-r`
-against `cma` has p = .53; the posterior mean of 60 reshuffled random trials against their argmin p = .90.
+against `cma` has p = .53; the posterior mean of 60 reshuffled random trials against their argmin p = .90. Nor is the
+least validation error less optimistic with reshuffling: it is the luckiest of more draws (mean over those tables: .117
+for `cma-r`, .164 for `cma`; on the test rows .227 and .232).
 """
 
 import numpy as np
@@ -45,7 +47,7 @@ def test_a_selection_split_hurts(without: str, with_split: str, cv: float) -> No
     assert p_smaller(errors_of(without, cv), errors_of(with_split, cv)) < ALPHA
 
 
-def test_the_posterior_mean_promises_less_than_the_luckiest_of_reshuffled_trials() -> None:
+def test_the_posterior_mean_promises_what_is_nearer_to_the_test_error_than_the_least_of_noisy_trials() -> None:
     """Lévesque 2018, §3.4: an argmin over noisy trials picks a lucky one; the model's mean smooths the luck out.
 
     What each promises, for the configuration that it chooses, is compared with its test error.
