@@ -12,7 +12,7 @@ help:
 	@echo "make test-quick   the tests that only compute: no processes, no clocks"
 	@echo "make test-processes  the tests that start processes and wait for clocks"
 	@echo "make lint, make types, make format  ruff and mypy"
-	@echo "make findings     the slow tests: statistics, long kill tests"
+	@echo "make findings     the slow tests: the papers' findings, statistics, long kill tests"
 	@echo "make bench        timings of the hot paths, as ratios (all but timings/bench_time_limit.py, which takes 7 minutes)"
 	@echo "make figures      draw the README's picture and write its table from experiments/rows"
 	@echo "make test-lowest  the tests with the lowest allowed dependencies"

@@ -4,12 +4,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_diabetes, load_iris
 from sklearn.model_selection import ShuffleSplit
 
+from comitia import METHODS, AutoClassifier, AutoRegressor, Study, TableEvaluator, get_space
 from comitia.auto.autofit import MANY_ROWS, default_folds, default_method, stacked
 from comitia.errors import TableError
 from comitia.evaluation.scoring import make_scoring
+from comitia.learners.default import LEARNERS, first_trials
+from comitia.methods import kept_by
 
 X, Y = load_iris(return_X_y=True)
 
@@ -49,3 +52,37 @@ def test_rows_to_judge_on_are_one_split() -> None:
     assert (table == X[:6]).all()
     assert (target == Y[:6]).all()
     assert (train.tolist(), test.tolist()) == ([0, 1, 2, 3], [4, 5])
+
+
+# ---- `auto`: the same search under a name ---------------------------------------------------------------------------
+
+
+def test_auto_is_the_default_method_but_for_its_first_trials() -> None:
+    default = default_method(make_scoring(None, "classification"), "classification", 5, is_grouped=False)
+    auto = METHODS["auto"]
+    assert (auto.goal, auto.selection) == (default.goal, default.selection)
+    assert (auto.is_reshuffled, auto.has_selection_split) == (default.is_reshuffled, default.has_selection_split)
+
+
+@pytest.mark.parametrize("kind", [AutoClassifier, AutoRegressor])
+def test_a_study_by_auto_tries_what_the_auto_classes_try(kind: Any) -> None:
+    """With the same rows, folds and seed: the defaults of all learners, then the same suggestions; the same members."""
+    n_trials = len(LEARNERS) + 3
+    is_classes = kind is AutoClassifier
+    table, target = (X[::2], Y[::2]) if is_classes else (load_diabetes().data[:60], load_diabetes().target[:60])
+    model = kind(n_trials=n_trials, cv=2, random_state=3).fit(table, target)
+    ready = get_space("default" if is_classes else "default-regression")
+    scoring = make_scoring(None, ready.task)
+    keep = kept_by(METHODS["auto"], scoring.committee_loss)
+    study = Study(ready.space, "auto", seed=3)
+    study.run(TableEvaluator(ready.build, table, target, task=ready.task, cv=2, keep=keep), n_trials=n_trials)
+    theirs, ours = (s.to_frame().drop(columns="seconds") for s in (model.study_, study))
+    assert [trial["learner"] for trial in first_trials(ready.space)] == list(LEARNERS)
+    assert ours["config.learner"].tolist()[: len(LEARNERS)] == list(LEARNERS)
+    assert ours.equals(theirs)
+    assert study.members() == model.study_.members()
+
+
+def test_auto_begins_like_its_optimizer_over_a_space_of_other_learners() -> None:
+    assert first_trials(get_space("sklearn-cash").space) == ()
+    assert Study("sklearn-cash", "auto", seed=0).ask(4) == Study("sklearn-cash", "committee", seed=0).ask(4)

@@ -110,3 +110,5 @@ def test_example_runs(script: Path, tmp_path: Path) -> None:
         [sys.executable, str(script), "8"], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 0, done.stderr
+    for picture in re.findall(r"\w+\.png", done.stdout):  # those that it says are drawn
+        assert (tmp_path / picture).stat().st_size > 0

@@ -122,7 +122,7 @@ def test_tests_can_be_rare_and_the_last_is_always_there(folder: Path) -> None:
     assert [math.isfinite(row.test_loss) for row in rows] == [False, True, False, True, True]
 
 
-@pytest.mark.parametrize("method", ["eo-sqm", "eo-post", "rs-post", "committee", "esmbo", "ers"])
+@pytest.mark.parametrize("method", ["eo-sqm", "eo-post", "rs-post", "committee", "auto", "esmbo", "ers"])
 def test_committees_run_in_cells_and_have_a_log_loss_beside_the_error(folder: Path, method: str) -> None:
     last = one(folder, method, spaces=["forest"], validation=[{"cv": 3}], test_every=9)[-1]
     assert last.error is None

@@ -1,5 +1,6 @@
 """comitia's own methods."""
 
+from dataclasses import replace
 from functools import partial
 
 from comitia.committees.greedy import Greedy
@@ -9,10 +10,12 @@ from comitia.goals import EnsembleLoss
 from comitia.gp.acquisition import augmented_improvement
 from comitia.gp.outputs import clipped
 from comitia.gp.priors import SHORT
+from comitia.learners.default import first_trials
 from comitia.methods.method import Method
 from comitia.optimizers import PBIL, Bayes, Sobol
 from comitia.optimizers.bayes.gaussian_process import GaussianProcess
 from comitia.optimizers.bayes.maximise import Perturbations
+from comitia.optimizers.known_first import KnownFirst
 from comitia.selections.committees import GreedyCommittee
 
 BAYES = partial(
@@ -34,14 +37,25 @@ BAYES = partial(
 AT_MOST_EIGHT = Greedy(most_members=8)
 TEMPERED_COMMITTEE = GreedyCommittee(AT_MOST_EIGHT, loss=TEMPERED_BRIER)
 
+COMMITTEE = Method(
+    "committee",
+    BAYES,
+    "Ensemble optimisation on the Brier score of tempered models, at most 8 of them; the default for tables.",
+    goal=EnsembleLoss(SlotRules(TEMPERED_BRIER, TEMPERED_BRIER, with_replacement=True)),
+    selection=TEMPERED_COMMITTEE,
+)
+AUTO = replace(
+    COMMITTEE,
+    name="auto",
+    optimizer=partial(KnownFirst, known=first_trials, then=BAYES),
+    summary="`committee` that begins with the defaults of the default space's learners, as the Auto classes do.",
+)
+"""The Auto classes enqueue the same `first_trials`. They use `bayes` where no committee can be chosen, which depends on
+the scoring and the splits: a method knows neither."""
+
 METHODS = [
-    Method(
-        "committee",
-        BAYES,
-        "Ensemble optimisation on the Brier score of tempered models, at most 8 of them; the default for tables.",
-        goal=EnsembleLoss(SlotRules(TEMPERED_BRIER, TEMPERED_BRIER, with_replacement=True)),
-        selection=TEMPERED_COMMITTEE,
-    ),
+    COMMITTEE,
+    AUTO,
     Method(
         "committee-log",
         BAYES,

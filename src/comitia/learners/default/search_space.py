@@ -118,10 +118,28 @@ def default_space(
     for name, part in parts.items():
         parent = {"parent": learner, "value": name}
         definition.add_configuration_space(name, part, delimiter=":", parent_hyperparameter=parent)
-    first = [
-        {"learner": name, **{f"{name}:{key}": value for key, value in LEARNERS[name].default.items()}} for name in names
-    ]
-    return DefaultSpace(Space(definition), Builder(columns, task, tuple(users)), tuple(first))
+    space = Space(definition)
+    return DefaultSpace(space, Builder(columns, task, tuple(users)), first_trials(space))
+
+
+def first_trials(space: Space) -> tuple[Values, ...]:
+    """Return the default of every learner of `LEARNERS` that a space has, cheapest first; none for another space."""
+    learner = space.configspace.get("learner")
+    if not isinstance(learner, CS.CategoricalHyperparameter):
+        return ()
+    return tuple(
+        {"learner": name, **{f"{name}:{key}": value for key, value in LEARNERS[name].default.items()}}
+        for name in LEARNERS
+        if name in learner.choices and _has_ranges_of(name, space.configspace)
+    )
+
+
+def _has_ranges_of(name: str, definition: CS.ConfigurationSpace) -> bool:
+    """Tell whether a learner of this name is that of `LEARNERS`, not one with other hyperparameters."""
+    ours = CS.ConfigurationSpace()
+    ours.add_configuration_space(name, space_of(*LEARNERS[name].hyperparameters()), delimiter=":")
+    theirs = {key: value for key, value in definition.items() if key.startswith(f"{name}:")}
+    return dict(ours) == theirs
 
 
 def _names_and_estimators(include: Include) -> tuple[set[str], list[UserLearner]]:
