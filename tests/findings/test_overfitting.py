@@ -3,8 +3,8 @@
 What did not come out on these tables, as it did not on the larger ones (docs/lab/reproductions.md), has no test here:
 that reshuffling alone, or the posterior mean with it, gives a smaller test error. With 90 tables and 60 trials `cma-r`
 against `cma` has p = .53; the posterior mean of 60 reshuffled random trials against their argmin p = .90. Nor is the
-least validation error less optimistic with reshuffling: it is the luckiest of more draws (mean over those tables: .117
-for `cma-r`, .164 for `cma`; on the test rows .227 and .232).
+least validation error less optimistic with reshuffling: its mean over those tables is .117 for `cma-r` and .164 for
+`cma`, on the test rows .227 and .232.
 """
 
 import numpy as np
