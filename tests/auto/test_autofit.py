@@ -64,7 +64,7 @@ def test_auto_is_the_default_method_but_for_its_first_trials() -> None:
     assert (auto.is_reshuffled, auto.has_selection_split) == (default.is_reshuffled, default.has_selection_split)
 
 
-@pytest.mark.parametrize("kind", [AutoClassifier, AutoRegressor])
+@pytest.mark.parametrize("kind", [pytest.param(AutoClassifier, marks=pytest.mark.slow), AutoRegressor])
 def test_a_study_by_auto_tries_what_the_auto_classes_try(kind: Any) -> None:
     """With the same rows, folds and seed: the defaults of all learners, then the same suggestions; the same members."""
     n_trials = len(LEARNERS) + 3

@@ -25,6 +25,7 @@ BASE: dict[str, Any] = {
     "spaces": ["sklearn-cash"],
     "repetitions": 1,
     "budget": {"n_trials": 8},
+    "test_every": 8,
     "validation": [{"name": "3-fold", "cv": 3}],
 }
 

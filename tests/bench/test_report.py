@@ -258,7 +258,7 @@ def test_curves_carry_values_forward(results: Results) -> None:
 def test_a_report_is_a_page_with_its_figures_inside(tmp_path: Path) -> None:
     rows = tmp_path / "rows.parquet"
     by_cell: dict[Cell, list[Row]] = {}
-    for row in some_rows().to_dict("records"):
+    for row in some_rows(n_repetitions=2, n_iterations=8).to_dict("records"):
         key = Cell(*(row[name] for name in KEY))
         by_cell.setdefault(key, []).append(Row(**{name: row[name] for name in vars(Row(0))}))
     with RowsFile(rows, PROTOCOL) as file:

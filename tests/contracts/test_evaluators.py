@@ -28,7 +28,7 @@ EVALUATORS: dict[str, tuple[str, Evaluator]] = {
     "table": table("sklearn-cash"),
     "table, everything kept": table("random-forest", keep="probabilities", selection_split=0.2, loss="log-loss"),
     "table, reshuffled": table("random-forest", reshuffled=True, cv=0.3),
-    "regression": table("forest-regression", keep="predictions"),
+    "regression": table("svr", keep="predictions"),
     "function": ("svm-rbf", FunctionEvaluator(noisy)),
 }
 

@@ -20,7 +20,7 @@ from comitia.tables.cleaner import Columns, TableCleaner
 
 N_FEATURES = 6
 TASKS: tuple[Task, ...] = ("classification", "regression")
-FEW_POINTS = {"boosting-regression": 3, "mlp": 3, "ensembles": 4}
+FEW_POINTS = {"boosting-regression": 1, "mlp": 3, "ensembles": 4}
 """Spaces whose learners take long: fewer of them are drawn."""
 
 
@@ -67,7 +67,7 @@ def is_endless(config: Config) -> bool:
 def test_a_ready_made_space_builds_learners_that_fit_whatever_it_allows(name: str) -> None:
     ready = get_space(name, n_features=N_FEATURES)
     X, y = numbers(ready.task)
-    points = ready.space.sample(FEW_POINTS.get(name, 12), Seeds(0)("test"))
+    points = ready.space.sample(FEW_POINTS.get(name, 6), Seeds(0)("test"))
     corners = np.array([np.full(len(ready.space), 0.0), np.full(len(ready.space), 1.0), ready.space.defaults])
     for config in ready.space.decode(np.concatenate([points, corners])):
         if not is_endless(config):

@@ -121,7 +121,7 @@ def test_gives_at_most_n(make: Any, space: Space, n: int) -> None:
 def test_a_fresh_one_answers_as_one_that_lived_through_it(make: Any, space: Space) -> None:
     play = Play(space)
     old = make(space)
-    for step in range(8):
+    for step in range(6):
         asks = play.ask(old, 1 + step % 3)
         again = play.ask(make(space), 1 + step % 3)
         assert [ask.x.tolist() for ask in asks] == [ask.x.tolist() for ask in again]
