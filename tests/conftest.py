@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import gc
 import signal
 import sys
 from collections.abc import Iterator
@@ -43,3 +44,9 @@ def _only_marked_tests_start_processes(request: pytest.FixtureRequest) -> Iterat
         _quick_test.append(request.node.nodeid)
     yield
     _quick_test.clear()
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was imported and collected out of garbage collection: thousands of tests would visit it again."""
+    gc.collect()
+    gc.freeze()

@@ -64,9 +64,12 @@ small_bags = pytest.mark.filterwarnings("ignore:Using the fractional value")
 """scikit-learn warns of bags of a few rows, which 10 % of the rows are here."""
 
 
+READY = get_space("ensembles")
+
+
 def config_of(**choices: Any) -> Config:
     """Return the configuration with some choices, everything else active at its default."""
-    ready = get_space("ensembles").space
+    ready = READY.space
     x = ready.defaults.copy()
     for name, value in choices.items():
         j = ready.names.index(name.replace("__", ":"))
@@ -108,14 +111,14 @@ def config_of(**choices: Any) -> Config:
     ],
 )
 def test_ranges_are_those_of_tables_1_to_4(name: str, low: float, high: float) -> None:
-    space = get_space("ensembles").space
+    space = READY.space
     column = space.columns[space.names.index(name)]
     assert column.values(np.array([0.0, 1.0])) == pytest.approx([low, high])
 
 
 def test_levels_open_each_other() -> None:
     """Xavier-Júnior et al. 2020, Fig. 1: ensembles, their tuning, base classifiers, theirs, and the SVM's kernels."""
-    space = get_space("ensembles").space
+    space = READY.space
     assert len(ENSEMBLES) == 7
     assert len(BASES) == 9
     for config in space.decode(space.sample(300, np.random.default_rng(0))):
@@ -155,7 +158,7 @@ def shown(config: Config) -> str:
 @small_bags
 @pytest.mark.parametrize("config", EVERY, ids=shown)
 def test_models_fit_many_classes_are_repeatable_and_come_back_from_a_file(config: Config, tmp_path: Path) -> None:
-    build = get_space("ensembles").build
+    build = READY.build
     model = build(config, 7).fit(X[FEW], NAMES[FEW])
     answers = model.predict_proba(X)
     assert answers.shape == (150, 3)
@@ -171,7 +174,7 @@ def test_models_fit_many_classes_are_repeatable_and_come_back_from_a_file(config
 def test_the_allow_list_of_ensembles_holds_what_is_needed_and_nothing_else(tmp_path: Path) -> None:
     needed = set()
     for config in [*EVERY, config_of(ensemble="none", ne__base="nb", nb__density="kernel")]:
-        write_model(tmp_path / "model", get_space("ensembles").build(config, 0).fit(X[FEW], NAMES[FEW]))
+        write_model(tmp_path / "model", READY.build(config, 0).fit(X[FEW], NAMES[FEW]))
         needed |= untrusted_names(tmp_path / "model")
     assert needed - {*TRUSTED, *RANDOM} == set(TRUSTED_ENSEMBLES)
 
@@ -183,7 +186,7 @@ def test_a_rare_class_or_few_rows_do_not_break_a_model(config: Config) -> None:
     rng = np.random.default_rng(0)
     few = rng.normal(size=(12, 3))
     y = np.array([0] * 11 + [1])
-    predicted = get_space("ensembles").build(config, 0).fit(few, y).predict(rng.normal(size=(5, 3)))
+    predicted = READY.build(config, 0).fit(few, y).predict(rng.normal(size=(5, 3)))
     assert set(predicted) <= {0, 1}
 
 
@@ -346,7 +349,7 @@ def test_boosting_leaves_out_the_lightest_rows(resample: bool) -> None:
 
 def test_the_bases_that_can_be_weighed_are_those_of_the_document() -> None:
     """docs/methods/pbil.md: for all others `ad:resample` changes nothing."""
-    build = get_space("ensembles").build
+    build = READY.build
     weighed = [c["ne:base"] for c in SINGLES if has_fit_parameter(build(c, 0), "sample_weight")]
     assert weighed == ["nb", "j48", "rt"]
 

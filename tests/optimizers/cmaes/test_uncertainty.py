@@ -143,6 +143,7 @@ def test_averages_grow_where_there_is_noise_and_can_be_read_from_the_history() -
     assert set(averages(searched("uh-cma", 0.0, 400).history)) == {1}
 
 
+@pytest.mark.slow
 def test_the_mean_is_nearer_with_uncertainty_handling_and_was_never_tried() -> None:
     """Direction of Glasmachers and Igel 2008, Table 1: UH-CMA before CMA-1x, both by the distribution's mean.
 
