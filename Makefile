@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help install demo test test-quick test-processes lint types format findings bench figures peer test-lowest clean
+.PHONY: help install demo test test-quick test-processes test-documents test-others lint types format findings bench figures peer test-lowest clean
 
 help:
 	@echo "make demo         search for a committee on a bundled dataset, about a minute"
@@ -41,9 +41,16 @@ format: install
 types: install
 	$(BIN)/mypy
 
-# Two halves side by side: what only computes, and what starts processes and waits for clocks.
+# Two halves side by side, of about the same length: what only computes and what documents show; and what else starts
+# processes and waits for clocks.
 test: lint types
-	@$(MAKE) --no-print-directory -j2 --output-sync=target QUICK_JOBS=0 test-quick test-processes
+	@$(MAKE) --no-print-directory -j2 --output-sync=target QUICK_JOBS=0 test-documents test-others
+
+test-documents: test-quick
+	$(BIN)/python -m pytest -m "not slow and documents"
+
+test-others: install
+	$(BIN)/python -m pytest -m "not slow and processes and not documents"
 
 # Processes of the quick half: two where it runs alone, 0 (none but its own) beside the other half. Each has one thread:
 # those of linear algebra get into each other's way where there are more of them than cores.

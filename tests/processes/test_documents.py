@@ -16,6 +16,7 @@ import pytest
 
 import comitia
 
+pytestmark = pytest.mark.documents
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
     ROOT / "README.md",
@@ -74,8 +75,9 @@ def run_all(commands: list[str], folder: Path) -> None:
 
 
 def test_commands_of_the_harness_document_run(tmp_path: Path) -> None:
-    [experiment] = re.findall(r"```toml\n(.*?)```", (ROOT / "docs" / "bench.md").read_text(), re.DOTALL)
+    experiment, finding = re.findall(r"```toml\n(.*?)```", (ROOT / "docs" / "bench.md").read_text(), re.DOTALL)
     (tmp_path / "svm.toml").write_text(experiment)
+    (tmp_path / "findings.toml").write_text(finding)
     commands = commands_of("docs/bench.md")
     assert len(commands) >= 3
     run_all(commands, tmp_path)
