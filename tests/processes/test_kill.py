@@ -78,7 +78,7 @@ def check_kills(folder: Path, n_jobs: int, n_kills: int) -> None:
     assert any(0 < n < N_TRIALS for n in progress)
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_study_survives_kill_9(n_jobs: int, tmp_path: Path) -> None:
     check_kills(tmp_path, n_jobs, 5)
 

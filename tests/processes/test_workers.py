@@ -138,6 +138,7 @@ def test_nothing_is_left_when_the_parent_is_killed(stop: signal.Signals, tmp_pat
     assert [process for process in alive if is_alive(process)] == []
 
 
+@pytest.mark.slow
 def test_a_worker_killed_while_it_sends_harms_no_other() -> None:
     with Workers(2) as pool:
         wait([pool.submit(misbehave, "fine") for _ in range(2)])
