@@ -100,10 +100,13 @@ def scikit_learns(scoring: Any, predictions: Any, positive: Any, weights: Any = 
         if name.endswith(ending):
             function = getattr(metrics, f"{name.removesuffix(ending)}_score")
             return float(function(y, predicted, average=ending[1:], zero_division=0, **options))
+    if name == "max_error":
+        return -float(metrics.max_error(y, predicted))
     scorer: Any = metrics.get_scorer(scoring)
     return float(scorer._sign * scorer._score_func(y, predicted, **options))
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")  # as scikit-learn's own score
 @pytest.mark.parametrize(("table", "scoring"), _cases())
 def test_validation_and_test_scores_are_scikit_learns(table: str, scoring: Any) -> None:
     X, y = TABLES[table]

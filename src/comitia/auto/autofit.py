@@ -24,7 +24,7 @@ from comitia.arrays import AnyArray, Table
 from comitia.auto.refit import FittedMember, LeaveTimeToRefit, Manner, Refitted
 from comitia.auto.validation import Validated, validated
 from comitia.committees import Ensemble
-from comitia.committees.decisions import DecisionRule
+from comitia.committees.decisions import Rule
 from comitia.errors import ChoiceError, DroppedWarning, FallbackWarning, TableError
 from comitia.evaluation.judged import Given
 from comitia.evaluation.resampling import CV, make_resampling
@@ -32,6 +32,7 @@ from comitia.evaluation.scoring import Scoring, Task
 from comitia.evaluation.table import SELECTION_SPLIT, TableEvaluator
 from comitia.learners.default import DefaultSpace
 from comitia.methods import METHODS, Method, kept_by
+from comitia.methods.own import ABSOLUTE_COMMITTEE
 from comitia.seams import Keep, Member, Store
 from comitia.space import Config
 from comitia.study.budget import Meter
@@ -42,6 +43,15 @@ log = logging.getLogger("comitia")
 
 SEARCH_SHARE = 0.8
 """Share of the time limit after which the search ends: the rest is for the refit."""
+OF_SIZES = frozenset(
+    (
+        "d2_absolute_error_score",
+        "neg_mean_absolute_error",
+        "neg_mean_absolute_percentage_error",
+        "neg_median_absolute_error",
+    )
+)
+"""Metrics of the sizes of errors, not of their squares."""
 MANY_ROWS = 20_000
 """From here on three folds instead of five: the estimate is good enough, the time is not."""
 
@@ -155,7 +165,7 @@ class AutoFit:
         classes = self.evaluator.classes
         return None if classes is None else study.seeds("ties").permutation(len(classes)).tolist()
 
-    def ensemble(self, study: Study, members: Sequence[FittedMember], rule: DecisionRule | None) -> Ensemble:
+    def ensemble(self, study: Study, members: Sequence[FittedMember], rule: Rule | None) -> Ensemble:
         """Return one predictor of all members."""
         order = self.tie_order(study)
         return Ensemble(
@@ -190,7 +200,8 @@ class AutoFit:
 
     @property
     def _votes(self) -> bool:
-        return self.evaluator.keep == "predictions"
+        """Whether classes are decided for by a majority."""
+        return self.task == "classification" and self.evaluator.keep == "predictions"
 
 
 def stacked(table: Matrix, target: AnyArray, more: Matrix, answers: AnyArray) -> tuple[Matrix, AnyArray, CV]:
@@ -207,6 +218,11 @@ def stacked_tables(X: Table | ArrayLike, more: Table | ArrayLike) -> Table:
     if sparse.issparse(X):
         return sparse.vstack([X, more]).tocsr()
     return np.concatenate([np.asarray(X), np.asarray(more)])
+
+
+def method_for(method: Method, scoring: Scoring) -> Method:
+    """Return the default committee chosen by absolute errors, where a metric is of those; others as they are."""
+    return ABSOLUTE_COMMITTEE if method == METHODS["committee"] and scoring.name in OF_SIZES else method
 
 
 def default_method(task: Task, cv: CV, *, is_grouped: bool) -> Method:

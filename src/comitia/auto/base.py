@@ -21,13 +21,14 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from comitia.arrays import AnyArray, Estimator, Json, Table
-from comitia.auto.autofit import AutoFit, default_folds, default_method, stacked, stacked_tables
+from comitia.auto.autofit import AutoFit, default_folds, default_method, method_for, stacked, stacked_tables
 from comitia.auto.boards import leaderboard_of
 from comitia.auto.folder import save
 from comitia.auto.importance import permutation_importance
 from comitia.auto.refit import FittedMember, Manner, fit_again
 from comitia.auto.validation import ValidationPredictions, score_of
 from comitia.committees import Ensemble
+from comitia.committees.decisions import Rule
 from comitia.committees.ensemble import only
 from comitia.errors import ChoiceError
 from comitia.evaluation.checks import checked_metrics, checked_table
@@ -70,6 +71,7 @@ class AutoBase(BaseEstimator, ABC):  # type: ignore[misc]
         method: str | Method | None = None,
         scoring: LossLike | None = None,
         metrics: Sequence[LossLike] = (),
+        decision_rule: str = "auto",
         cv: CV | None = None,
         include: Sequence[object] | None = None,
         exclude: Sequence[str] = (),
@@ -88,6 +90,7 @@ class AutoBase(BaseEstimator, ABC):  # type: ignore[misc]
         self.method = method
         self.scoring = scoring
         self.metrics = metrics
+        self.decision_rule = decision_rule
         self.cv = cv
         self.include = include
         self.exclude = exclude
@@ -167,16 +170,32 @@ class AutoBase(BaseEstimator, ABC):  # type: ignore[misc]
             raise ChoiceError(f"The 'refit' parameter must be 'full', 'folds' or False. Got {self.refit!r} instead.")
         check_task(make_scoring(self.scoring, self._task), self._task)
         checked_metrics(self.metrics)
+        if self.decision_rule not in ("auto", self._plain_rule):
+            raise ChoiceError(
+                f"The 'decision_rule' parameter must be 'auto' or {self._plain_rule!r}. Got {self.decision_rule!r} "
+                "instead."
+            )
         Budget(self.time_limit, self.n_trials)
         if self.method is not None:
             get_method(self.method)
         default_space(Columns(1), self._task, 1, include=self.include, exclude=self.exclude)
         Workers(self.n_jobs, trial_time_limit=self.trial_time_limit, trial_memory_limit=self.trial_memory_limit)
 
+    _plain_rule: str
+    """Name of the rule that is not tuned."""
+    _plain_metrics: frozenset[str]
+    """Metrics for which it is the right one."""
+
+    @property
+    def decision_rule_(self) -> Rule | None:
+        """What `predict` makes of probabilities, or of the mean of numbers; None where that is what is predicted."""
+        check_is_fitted(self, "ensemble_")
+        return self.ensemble_.rule
+
     @property
     def _tunes_decisions(self) -> bool:
         """Whether decisions are tuned for the metric."""
-        return False
+        return self.decision_rule == "auto" and self.metric not in self._plain_metrics
 
     @property
     @abstractmethod
@@ -237,9 +256,12 @@ class AutoBase(BaseEstimator, ABC):  # type: ignore[misc]
             default=default_space(
                 self.cleaner_.columns_, self._task, table.shape[0], include=self.include, exclude=self.exclude
             ),
-            method=default_method(self._task, cv, is_grouped=groups is not None)
-            if self.method is None
-            else get_method(self.method),
+            method=method_for(
+                default_method(self._task, cv, is_grouped=groups is not None)
+                if self.method is None
+                else get_method(self.method),
+                scoring,
+            ),
             groups=groups,
             sample_weight=sample_weight,
             given=given,

@@ -15,7 +15,6 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from comitia.arrays import AnyArray, Array, Table
 from comitia.auto.base import AutoBase
 from comitia.auto.refit import Manner
-from comitia.committees.decisions import DecisionRule
 from comitia.errors import ChoiceError, ComitiaWarning, TableError
 from comitia.evaluation.checks import checked_labels, checked_numbers, checked_weights
 from comitia.evaluation.judged import Given
@@ -26,7 +25,8 @@ from comitia.methods import Method
 from comitia.seams import Store
 from comitia.study.study import Callback
 
-RULES = ("auto", "argmax")
+OF_SQUARES = frozenset(("explained_variance", "neg_mean_squared_error", "neg_root_mean_squared_error", "r2"))
+"""Metrics that the mean is right for."""
 
 
 class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
@@ -112,6 +112,8 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
     """
 
     _task = "classification"
+    _plain_rule = "argmax"
+    _plain_metrics = frozenset(("accuracy",))  # a tuned rule measured no better
     classes_: AnyArray
 
     def __init__(
@@ -124,7 +126,7 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
         metrics: Sequence[LossLike] = (),
         pos_label: object = None,
         class_weight: Mapping[object, float] | Literal["balanced"] | None = None,
-        decision_rule: Literal["auto", "argmax"] = "auto",
+        decision_rule: str = "auto",
         cv: CV | None = None,
         include: Sequence[object] | None = None,
         exclude: Sequence[str] = (),
@@ -144,6 +146,7 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
             method=method,
             scoring=scoring,
             metrics=metrics,
+            decision_rule=decision_rule,
             cv=cv,
             include=include,
             exclude=exclude,
@@ -159,27 +162,13 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
         )
         self.pos_label = pos_label
         self.class_weight = class_weight
-        self.decision_rule = decision_rule
 
     def check_parameters(self) -> None:
         super().check_parameters()
-        if self.decision_rule not in RULES:
-            raise ChoiceError(
-                f"The 'decision_rule' parameter must be 'auto' or 'argmax'. Got {self.decision_rule!r} instead."
-            )
         if isinstance(self.class_weight, str) and self.class_weight != "balanced":
             raise ChoiceError(
                 f"'class_weight' must be 'balanced' or a weight for each class. Got {self.class_weight!r} instead."
             )
-
-    @property
-    def decision_rule_(self) -> DecisionRule | None:
-        return self.ensemble_.rule
-
-    @property
-    def _tunes_decisions(self) -> bool:
-        # accuracy is best served by the most probable class: a tuned rule measured no better
-        return self.decision_rule == "auto" and make_scoring(self.scoring, self._task).name != "accuracy"
 
     def _encode_target(self, y: ArrayLike | None, n_rows: int) -> AnyArray:
         labels = checked_labels(y, n_rows)
@@ -250,6 +239,8 @@ class AutoRegressor(RegressorMixin, AutoBase):  # type: ignore[misc]
 
     Parameters and attributes are those of `AutoClassifier`, but for what is about classes; `scoring` is "r2" if not
     given, and may be any regression scorer of scikit-learn's, or a short name ("rmse", "mae", "mape", "rmsle").
+    `decision_rule` is "auto", which tunes a line through the members' mean on validation rows where the metric is not
+    one of squared errors, or "mean".
 
     Examples
     --------
@@ -262,6 +253,8 @@ class AutoRegressor(RegressorMixin, AutoBase):  # type: ignore[misc]
     """
 
     _task = "regression"
+    _plain_rule = "mean"
+    _plain_metrics = OF_SQUARES
 
     def _encode_target(self, y: ArrayLike | None, n_rows: int) -> AnyArray:
         return checked_numbers(y, n_rows)

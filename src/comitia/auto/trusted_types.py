@@ -13,6 +13,7 @@ TRUSTED: tuple[str, ...] = (
     "comitia.auto.refit.FittedMember",
     "comitia.auto.validation.ValidationPredictions",
     "comitia.committees.decisions.DecisionRule",
+    "comitia.committees.decisions.LinearRule",
     "comitia.committees.ensemble.Ensemble",
     "comitia.space.config.Config",
     "comitia.tables.cleaner.ColumnKind",

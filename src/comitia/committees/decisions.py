@@ -1,8 +1,9 @@
-"""Which class a committee decides for, given its probabilities.
+"""What a committee decides for, given its probabilities or the mean of its numbers.
 
 The most probable class is the right decision for accuracy, and for few other metrics: balanced accuracy wants each
 class divided by its frequency, F1 a threshold of half the F1 that can be reached. A rule is one weight for each class,
-found on rows that the members were not trained on; probabilities stay as they are.
+found on rows that the members were not trained on; probabilities stay as they are. Numbers have one, too: the mean of
+the members is right for squared errors, but not for absolute or relative ones, nor for a quantile.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ LOG_ODDS = np.linspace(-5.0, 5.0, 41)
 """Logarithms of odds that are tried as the threshold of two classes."""
 FACTORS = (0.5, 0.7, 1.4, 2.0)
 """By which the weight of one of many classes is changed at a time."""
+SCALES = np.linspace(0.7, 1.3, 13)
+QUANTILES = np.linspace(0.04, 0.96, 24)
+"""Factors of numbers, and quantiles of what is then left, that are tried for a `LinearRule`."""
 CLEARLY = 0.02
 """Share of the scores' range by which a rule must be better to be taken instead of a simpler one."""
 
@@ -49,6 +53,21 @@ class DecisionRule:
         if len(self.weights) != 2:
             return None
         return self.weights[0] / (self.weights[0] + self.weights[1])
+
+
+@dataclass(frozen=True)
+class LinearRule:
+    """What is predicted in place of a number: a metric such as the absolute error wants another than the mean."""
+
+    shift: float = 0.0
+    scale: float = 1.0
+
+    def __call__(self, values: Array) -> Array:
+        """Return the corrected numbers, (n,) -> (n,)."""
+        return np.asarray(self.shift + self.scale * values)
+
+
+Rule = DecisionRule | LinearRule
 
 
 def argmax_rule(n_classes: int) -> DecisionRule:
@@ -109,3 +128,15 @@ def _one_by_one(p: Array, weights: Array, score: Score, least: float) -> Array:
             if now > found + least:
                 weights, found = changed, now
     return weights
+
+
+def tuned_line(values: Array, y: Array, score: Callable[[Array], float]) -> LinearRule:
+    """Return the line through predicted numbers with the best score on some rows; the numbers as they are of equals."""
+    best, found = LinearRule(), score(values)
+    for scale in SCALES:
+        for shift in np.quantile(y - scale * values, QUANTILES).tolist():
+            rule = LinearRule(shift, float(scale))
+            now = score(rule(values))
+            if now > found:
+                best, found = rule, now
+    return best

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 
 from comitia.arrays import AnyArray, Array, Predictor, Table
 from comitia.committees.combine import Answers, codes, combined, kept_answers, numbers, probabilities
-from comitia.committees.decisions import DecisionRule
+from comitia.committees.decisions import DecisionRule, LinearRule, Rule
 
 
 @dataclass(eq=False, repr=False)
@@ -26,17 +26,18 @@ class Ensemble(BaseEstimator):  # type: ignore[misc]
     """The classes; of equals the first here wins. 0, 1, ... if not given."""
     temperatures: Sequence[float] | None = None
     """What each one's probabilities are tempered by before they are averaged; see `tempering`."""
-    rule: DecisionRule | None = None
+    rule: Rule | None = None
     """How a class is decided for by the probabilities of all; if not given, a single model decides by itself, and
-    others for the most probable class, or by `votes`."""
+    others for the most probable class, or by `votes`. For numbers, what becomes of their mean."""
     least: float | None = None
     """A model's numbers below are raised to it."""
 
     def predict(self, X: Table) -> AnyArray:
         """Return a number, or the code of a class, for each row."""
         if self.n_classes is None:
-            return self._combined([Answers(self._numbers(model, X)) for model in self.models]).values
-        if self.rule is not None:
+            values = self._combined([Answers(self._numbers(model, X)) for model in self.models]).values
+            return self._at_least(self.rule(values) if isinstance(self.rule, LinearRule) else values)
+        if isinstance(self.rule, DecisionRule):
             return self.rule(self.predict_proba(X), self.order)
         if self.votes or len(self.models) == 1:  # one model's own answer, which need not be its most probable class
             classes = np.arange(self.n_classes)
@@ -50,8 +51,10 @@ class Ensemble(BaseEstimator):  # type: ignore[misc]
         return found
 
     def _numbers(self, model: Predictor, X: Table) -> Array:
-        found = numbers(model, X)
-        return found if self.least is None else np.maximum(found, self.least)
+        return self._at_least(numbers(model, X))
+
+    def _at_least(self, values: Array) -> Array:
+        return values if self.least is None else np.maximum(values, self.least)
 
     def _averaged(self, X: Table) -> Answers:
         n_classes = self.n_classes or 0
