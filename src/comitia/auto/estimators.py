@@ -19,7 +19,8 @@ from sklearn.utils.validation import check_is_fitted
 from comitia.arrays import AnyArray, Array, Estimator, Json, Table
 from comitia.auto.autofit import AutoFit, default_folds, default_method, leaderboard_of, stacked
 from comitia.auto.folder import save
-from comitia.auto.refit import FittedMember, Manner, fit_again
+from comitia.auto.given import Given, Refit, given, kept_splits, manner_of, weights_of_both
+from comitia.auto.refit import FittedMember, fit_again
 from comitia.committees import Ensemble
 from comitia.errors import ChoiceError, TableError
 from comitia.evaluation.checks import checked_labels, checked_numbers
@@ -36,7 +37,6 @@ from comitia.tables.cleaner import Columns, Matrix, TableCleaner, column_names
 
 TRIAL_SHARE = 0.4
 """Share of the time limit after which a trial is killed, unless the user says otherwise."""
-MANNERS = ("full", "folds", False)
 
 
 class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
@@ -60,7 +60,7 @@ class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
         cv: CV | None = None,
         include: Sequence[object] | None = None,
         exclude: Sequence[str] = (),
-        refit: Manner = "full",
+        refit: Refit = "full",
         n_jobs: int = 1,
         executor: Executor | None = None,
         trial_time_limit: float | None = None,
@@ -102,40 +102,44 @@ class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array, sparse matrix, pandas or polars frame of shape (n_rows, n_columns)
+        X : array, sparse matrix, pandas, polars or pyarrow table of shape (n_rows, n_columns)
             Numbers, strings, dates, booleans, missing values.
         y : array of shape (n_rows,)
+            Rows where it is missing are left out, with a warning; splits that name rows are renumbered.
         sample_weight : array of shape (n_rows,), optional
             Counts in the loss, and in the fit where the learner accepts weights.
         groups : array of shape (n_rows,), optional
             Rows of a group stay on one side of every split.
         X_val, y_val : optional
-            Rows to judge on, instead of splits of `X`.
+            Rows to judge on, instead of splits of `X`: `cv` and `groups` have no effect then, and each of these rows
+            has the mean of the weights. Nothing is fitted on them, unless `refit="full+val"` asks for it.
         """
         self.check_parameters()
         meter = Budget(self.time_limit, self.n_trials).start()
-        self.cleaner_ = TableCleaner(type(self).__name__).fit(X)
+        self.cv = kept_splits(self.cv)
+        rows = given(X, y, sample_weight, groups, self.cv)
+        self.cleaner_ = TableCleaner(type(self).__name__).fit(rows.X)
         self.n_features_in_ = self.cleaner_.n_features_in_
-        self._remember_names(X)
-        table = self.cleaner_.transform(X)
-        target = self._encode_target(y, table.shape[0])
+        self._remember_names(rows.X)
+        table = self.cleaner_.transform(rows.X)
+        target = self._encode_target(rows.y, table.shape[0])
         if X_val is None:
-            cv = self._splits(target, groups)
-        elif sample_weight is None and groups is None:
-            more = self.cleaner_.transform(X_val)
-            table, target, cv = stacked(table, target, more, self._encode_more(y_val, more.shape[0]))
+            auto = self._auto_fit(table, target, self._splits(rows, target), rows.groups, rows.sample_weight)
         else:
-            raise ChoiceError(
-                "X_val and y_val cannot be combined with sample_weight or groups. Got both. "
-                "Give a predefined split as 'cv' instead."
+            more = given(X_val, y_val, name="y_val")
+            to_judge = self.cleaner_.transform(more.X)
+            auto = self._auto_fit(
+                *stacked(table, target, to_judge, self._encode_more(more.y, to_judge.shape[0])),
+                groups=None,
+                sample_weight=weights_of_both(rows.sample_weight, table.shape[0], to_judge.shape[0]),
             )
-        auto = self._auto_fit(table, target, cv, groups, sample_weight)
+        manner = manner_of(self.refit, has_val=X_val is not None)
         study = auto.open_study(seed_of(self.random_state), self.storage)
         with ExitStack() as stack:
             executor = self._executor(meter, stack)
-            auto.search(study, executor, meter, self.refit, self.callbacks, progress=bool(self.verbose))
+            auto.search(study, executor, meter, manner, self.callbacks, progress=bool(self.verbose))
             self.study_ = study
-            refitted = fit_again(study, auto.evaluator, self.refit, executor, meter)
+            refitted = fit_again(study, auto.evaluator, manner, executor, meter)
         auto.warn(self.study_, refitted)
         self.members_ = refitted.members or [auto.fallback()]
         self.ensemble_ = auto.ensemble(self.study_, self.members_)
@@ -144,8 +148,7 @@ class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
 
     def check_parameters(self) -> None:
         """Refuse wrong parameters, before anything is read or written."""
-        if self.refit not in MANNERS:
-            raise ChoiceError(f"The 'refit' parameter must be 'full', 'folds' or False. Got {self.refit!r} instead.")
+        manner_of(self.refit)
         self._scoring()
         Budget(self.time_limit, self.n_trials)
         if self.method is not None:
@@ -176,11 +179,11 @@ class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
             sample_weight=sample_weight,
         )
 
-    def _splits(self, target: AnyArray, groups: ArrayLike | None) -> CV:
-        if self.cv is not None:
-            return self.cv
+    def _splits(self, rows: Given, target: AnyArray) -> CV:
+        if rows.cv is not None:
+            return rows.cv
         has_selection_split = self.method is not None and get_method(self.method).has_selection_split
-        return default_folds(target, self._task, groups, has_selection_split=has_selection_split)
+        return default_folds(target, self._task, rows.groups, has_selection_split=has_selection_split)
 
     def _executor(self, meter: Meter, stack: ExitStack) -> Executor:
         """Return where trials and refits run; the stack closes workers that are started here."""
@@ -324,9 +327,10 @@ class AutoClassifier(ClassifierMixin, _Auto):  # type: ignore[misc]
         Names of learners (`comitia.learners.default.LEARNERS`), your own estimators, or pairs `(estimator, space)`.
     exclude : list of str
         Learners to leave out.
-    refit : {"full", "folds", False}
-        Refit each member on all rows, on the training part of each fold (their average predicts), or on the first
-        one's. Members that fail or are not ready in time are left out, the lightest first.
+    refit : {"full", "full+val", "folds", False}
+        Refit each member on all rows of `X`, on these and those of `X_val`, on the training part of each fold (their
+        average predicts), or on the first one's. Members that fail or are not ready in time are left out, the lightest
+        first.
     n_jobs : int
         Worker processes.
     executor : concurrent.futures.Executor, optional

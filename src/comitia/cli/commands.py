@@ -153,6 +153,8 @@ def _task_of(y: pd.Series) -> Task:
 
 def _fit_data(options: FitOptions, X: pd.DataFrame, y: pd.Series) -> FitData:
     """Take groups and weights out of the table, or sort it by time."""
+    if y.isna().any() and y.dtype.kind == "f" and (y.dropna() % 1 == 0).all():
+        y = y.astype("Int64")  # whole numbers, which only the missing ones made reals
     named = {"groups": options.groups, "weights": options.weights, "time-column": options.time_column}
     for option, name in named.items():
         if name is not None and name not in X.columns:

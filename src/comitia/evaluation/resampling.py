@@ -25,7 +25,7 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
 )
 
-from comitia.arrays import AnyArray
+from comitia.arrays import AnyArray, Mask
 from comitia.errors import ChoiceError, ResamplingError
 from comitia.evaluation.holdout import HoldOut, make_holdout
 from comitia.evaluation.isolation import quiet
@@ -195,6 +195,29 @@ def make_resampling(cv: CV, *, stratify: bool, grouped: bool = False, reshuffled
         return cv
     splitter = make_splitter(cv, stratify=stratify, grouped=grouped)
     return Reshuffled(splitter) if reshuffled else Fixed(splitter)
+
+
+def splits_of_rows(cv: CV, kept: Mask) -> CV:
+    """Return what `cv` means for a table that has only the rows of `kept`.
+
+    Splits that name rows are renumbered; a splitter is asked when the rows are known.
+    """
+    if isinstance(cv, Fixed):
+        return Fixed(_renumbered(cv.splitter, kept))
+    if isinstance(cv, int | float | np.integer | np.floating | Resampling):
+        return cv
+    return _renumbered(cv, kept)
+
+
+def _renumbered(splitter: Splitter | Splits, kept: Mask) -> Splitter | Splits:
+    if isinstance(splitter, PredefinedSplit):
+        made: Splitter = PredefinedSplit(splitter.test_fold[kept])
+        return made
+    if isinstance(splitter, Splitter):
+        return splitter
+    new = np.cumsum(kept) - 1
+    pairs = [_checked(train, test, len(kept)) for train, test in splitter]
+    return [(new[train[kept[train]]], new[test[kept[test]]]) for train, test in pairs]
 
 
 def carve_selection(y: AnyArray, groups: AnyArray | None, fraction: float, seeds: Seeds, *, stratify: bool) -> Split:
