@@ -311,10 +311,7 @@ class Study:
                 self.stop_reason = Run(self, crew, evaluator.n_fits, meter, notify).loop()
             except KeyboardInterrupt:
                 self.stop_reason = "interrupted"
-                log.warning(
-                    "interrupted with %d trials finished; what was found is kept, run again to resume",
-                    self.history.n_finished,
-                )
+                log.warning("interrupted with %d trials finished; what was found is kept", self.history.n_finished)
             except BaseException:
                 with suppress(StoreError):  # the first error is the one to report
                     self._record.write()
