@@ -19,6 +19,7 @@ from scipy import sparse
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from comitia.arrays import AnyArray
+from comitia.auto.narration import TrialLines
 from comitia.auto.refit import FittedMember, LeaveTimeToRefit, Manner, Refitted
 from comitia.committees import Ensemble
 from comitia.errors import ChoiceError, DroppedWarning, FallbackWarning, TableError
@@ -94,12 +95,16 @@ class AutoFit:
     ) -> None:
         """Run a study while the budget leaves time for the refit."""
         seconds = meter.seconds_left
+        search = None if math.isinf(seconds) else max(SEARCH_SHARE * seconds, 1e-3)
+        if search is not None:
+            log.info("%.1f s to search, %.1f s kept to fit what is found again", search, seconds - search)
+        leave_time = LeaveTimeToRefit(meter, manner == "full", self.evaluator.n_folds)
         study.run(
             self.evaluator,
             n_trials=meter.budget.n_trials,
-            time_limit=None if math.isinf(seconds) else max(SEARCH_SHARE * seconds, 1e-3),
+            time_limit=search,
             executor=executor,
-            callbacks=[*callbacks, LeaveTimeToRefit(meter, manner == "full", self.evaluator.n_folds)],
+            callbacks=[*callbacks, TrialLines(self.scoring), leave_time],
             progress=progress,
         )
 

@@ -20,6 +20,7 @@ from comitia.arrays import AnyArray, Array, Estimator, Json, Table
 from comitia.auto.autofit import AutoFit, default_folds, default_method, leaderboard_of, stacked
 from comitia.auto.folder import save
 from comitia.auto.given import Given, Refit, given, kept_splits, manner_of, weights_of_both
+from comitia.auto.narration import heard
 from comitia.auto.refit import FittedMember, fit_again
 from comitia.committees import Ensemble
 from comitia.errors import ChoiceError, TableError
@@ -123,21 +124,22 @@ class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
         self._remember_names(rows.X)
         table = self.cleaner_.transform(rows.X)
         target = self._encode_target(rows.y, table.shape[0])
-        if X_val is None:
-            auto = self._auto_fit(table, target, self._splits(rows, target), rows.groups, rows.sample_weight)
-        else:
-            more = given(X_val, y_val, name="y_val")
-            to_judge = self.cleaner_.transform(more.X)
-            auto = self._auto_fit(
-                *stacked(table, target, to_judge, self._encode_more(more.y, to_judge.shape[0])),
-                groups=None,
-                sample_weight=weights_of_both(rows.sample_weight, table.shape[0], to_judge.shape[0]),
-            )
+        with heard(self.verbose):
+            if X_val is None:
+                auto = self._auto_fit(table, target, self._splits(rows, target), rows.groups, rows.sample_weight)
+            else:
+                more = given(X_val, y_val, name="y_val")
+                to_judge = self.cleaner_.transform(more.X)
+                auto = self._auto_fit(
+                    *stacked(table, target, to_judge, self._encode_more(more.y, to_judge.shape[0])),
+                    groups=None,
+                    sample_weight=weights_of_both(rows.sample_weight, table.shape[0], to_judge.shape[0]),
+                )
         manner = manner_of(self.refit, has_val=X_val is not None)
         study = auto.open_study(seed_of(self.random_state), self.storage)
-        with ExitStack() as stack:
+        with heard(self.verbose), ExitStack() as stack:
             executor = self._executor(meter, stack)
-            auto.search(study, executor, meter, manner, self.callbacks, progress=bool(self.verbose))
+            auto.search(study, executor, meter, manner, self.callbacks, progress=self.verbose == 1)
             self.study_ = study
             refitted = fit_again(study, auto.evaluator, manner, executor, meter)
         auto.warn(self.study_, refitted)
@@ -342,7 +344,8 @@ class AutoClassifier(ClassifierMixin, _Auto):  # type: ignore[misc]
         SQLite file of the study; fitting again with it resumes the study.
     callbacks : iterable of callable (study, observation)
     verbose : int
-        Show a progress bar if not 0.
+        0 is silent, 1 shows a progress bar (or lines, where standard error is no terminal) and trials that failed, 2
+        says what is tried, one line per trial, and why.
     random_state : int, optional
 
     Attributes
