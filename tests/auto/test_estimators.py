@@ -102,6 +102,7 @@ class TestInsideScikitLearn:
         model.members_ = [replace(m, config=Config({"text": "<b>&</b>"})) for m in model.members_]
         assert "&lt;b&gt;&amp;&lt;/b&gt;" in model._repr_html_()
         assert "<b>&" not in model._repr_html_()
+        assert "&lt;b&gt;" in quick(method="<b>")._repr_html_()
 
     def test_score_follows_scoring(self) -> None:
         X, y = load_breast_cancer(return_X_y=True)

@@ -1,6 +1,7 @@
 """What a fit says: nothing, progress, or each trial and why."""
 
 import logging
+import threading
 from typing import Any
 from unittest import mock
 
@@ -71,3 +72,23 @@ def test_a_program_with_handlers_of_its_own_decides(caplog: pytest.LogCaptureFix
     with heard(2):
         log.info("two")
     assert caplog.messages == ["one", "two"]
+
+
+def test_fits_side_by_side_do_not_hear_each_other(capsys: pytest.CaptureFixture[str]) -> None:
+    def speak(verbose: int) -> None:
+        with heard(verbose):
+            both.wait()
+            log.info("info of %d", verbose)
+            log.warning("warning of %d", verbose)
+            both.wait()
+
+    both = threading.Barrier(3)
+    threads = [threading.Thread(target=speak, args=(verbose,)) for verbose in (0, 1, 2)]
+    with no_handlers():
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert (log.level, log.handlers) == (logging.NOTSET, [])
+    lines = capsys.readouterr().err.splitlines()
+    assert sorted(lines) == ["info of 2", "warning of 1", "warning of 2"]
