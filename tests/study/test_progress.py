@@ -36,14 +36,14 @@ def test_lines_are_seconds_apart_and_the_last_one_is_the_end(
     run(evaluate)
     lines = capsys.readouterr().err.splitlines()
     assert [line.split(",")[0] for line in lines] == ["1 trials", "4 trials", "7 trials", "10 trials"]
-    assert lines[-1].startswith("10 trials, best 2, 100 %")
+    assert lines[-1].startswith("10 trials, best loss 2, 100 %")
 
 
 def test_a_terminal_has_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     run(lambda config: float(config["x"]))
-    assert "10 trials, best 2" in terminal.getvalue()
+    assert "10 trials, best loss 2" in terminal.getvalue()
     assert "━" in terminal.getvalue()
 
 
@@ -51,6 +51,7 @@ def test_the_text_of_a_failure_is_one_short_line(capsys: pytest.CaptureFixture[s
     def fail(config: Any) -> float:
         raise ValueError("no good\n" * 100)
 
+    caplog.set_level("WARNING", logger="comitia")  # cells of experiments, run in this process, leave it higher
     run(fail, n_trials=1)
     [record] = [record for record in caplog.records if record.levelname == "WARNING"]
     assert record.getMessage().startswith("trial 0 failed: ValueError: no good no good")

@@ -8,6 +8,7 @@ import math
 import warnings
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -31,7 +32,8 @@ from comitia.methods import METHODS, Method, kept_by
 from comitia.seams import Member, Store
 from comitia.selections.committees import validation_loss
 from comitia.space import Config
-from comitia.study.budget import Meter
+from comitia.study.budget import Budget, Meter
+from comitia.study.progress import make_progress
 from comitia.study.study import Callback, Study
 from comitia.tables.cleaner import Matrix
 
@@ -99,14 +101,19 @@ class AutoFit:
         if search is not None:
             log.info("%.1f s to search, %.1f s kept to fit what is found again", search, seconds - search)
         leave_time = LeaveTimeToRefit(meter, manner == "full", self.evaluator.n_folds)
-        study.run(
-            self.evaluator,
-            n_trials=meter.budget.n_trials,
-            time_limit=search,
-            executor=executor,
-            callbacks=[*callbacks, TrialLines(self.scoring), leave_time],
-            progress=progress,
-        )
+        n_trials = meter.budget.n_trials
+        with ExitStack() as stack:
+            more: list[Callback] = [TrialLines(self.scoring), leave_time]
+            if progress:
+                shown = make_progress(Budget(search, n_trials).start(), self.scoring.score)
+                more.append(stack.enter_context(shown).update)
+            study.run(
+                self.evaluator,
+                n_trials=n_trials,
+                time_limit=search,
+                executor=executor,
+                callbacks=[*callbacks, *more],
+            )
 
     def warn(self, study: Study, refitted: Refitted) -> None:
         """Warn the caller of `fit` of models that were left out."""

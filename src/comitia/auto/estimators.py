@@ -18,8 +18,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from comitia.arrays import AnyArray, Array, Estimator, Json, Table
 from comitia.auto.autofit import AutoFit, default_folds, default_method, leaderboard_of, stacked
+from comitia.auto.fit_rows import FitRows, Refit, fit_rows, kept_splits, manner_of, weights_of_both
 from comitia.auto.folder import save
-from comitia.auto.given import Given, Refit, given, kept_splits, manner_of, weights_of_both
 from comitia.auto.narration import heard
 from comitia.auto.refit import FittedMember, fit_again
 from comitia.committees import Ensemble
@@ -118,7 +118,7 @@ class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
         self.check_parameters()
         meter = Budget(self.time_limit, self.n_trials).start()
         self.cv = kept_splits(self.cv)
-        rows = given(X, y, sample_weight, groups, self.cv)
+        rows = fit_rows(X, y, sample_weight, groups, self.cv)
         self.cleaner_ = TableCleaner(type(self).__name__).fit(rows.X)
         self.n_features_in_ = self.cleaner_.n_features_in_
         self._remember_names(rows.X)
@@ -128,7 +128,7 @@ class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
             if X_val is None:
                 auto = self._auto_fit(table, target, self._splits(rows, target), rows.groups, rows.sample_weight)
             else:
-                more = given(X_val, y_val, name="y_val")
+                more = fit_rows(X_val, y_val, name="y_val")
                 to_judge = self.cleaner_.transform(more.X)
                 auto = self._auto_fit(
                     *stacked(table, target, to_judge, self._encode_more(more.y, to_judge.shape[0])),
@@ -181,7 +181,7 @@ class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
             sample_weight=sample_weight,
         )
 
-    def _splits(self, rows: Given, target: AnyArray) -> CV:
+    def _splits(self, rows: FitRows, target: AnyArray) -> CV:
         if rows.cv is not None:
             return rows.cv
         has_selection_split = self.method is not None and get_method(self.method).has_selection_split

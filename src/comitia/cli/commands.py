@@ -121,7 +121,7 @@ def _fit_and_save(estimator: Auto, data: FitData, output: Path, verbose: int, be
     estimator.set_params(storage=str(output / STUDY), verbose=verbose, time_limit=left)
     try:
         estimator.fit(*data)
-    except KeyboardInterrupt as error:  # the second one: the first ends the search alone
+    except KeyboardInterrupt as error:  # before the search, or the second one: the first only ends the search
         raise KeyboardInterrupt(f"Interrupted: no model is saved. {_advice(output)}") from error
     estimator.set_params(time_limit=limits[0])
     with closing(estimator.study_) as study:

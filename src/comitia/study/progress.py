@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Protocol, Self
 
@@ -23,19 +24,19 @@ class Progress(AbstractContextManager["Progress"], Protocol):
         """Show what there is after a trial."""
 
 
-def make_progress(meter: Meter) -> Progress:
-    """Return a bar, or lines for a log, a pipe or a notebook."""
-    return ProgressBar(meter) if sys.stderr.isatty() else ProgressLines(meter)
+def make_progress(meter: Meter, score: Callable[[float], float] | None = None) -> Progress:
+    """Return a bar, or lines for a log, a pipe or a notebook; `score` turns a loss into what users know it by."""
+    return ProgressBar(meter, score) if sys.stderr.isatty() else ProgressLines(meter, score)
 
 
 class ProgressBar:
     """Shows the share of the budget that is spent."""
 
-    def __init__(self, meter: Meter) -> None:
+    def __init__(self, meter: Meter, score: Callable[[float], float] | None = None) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-        self._meter = meter
+        self._meter, self._score = meter, score
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=30),
@@ -59,14 +60,14 @@ class ProgressBar:
         """Redraw after a trial."""
         spent = spent_share(study, self._meter)
         left = seconds_text(self._meter, spent)
-        self._progress.update(self._task, completed=spent, description=so_far(study), left=left)
+        self._progress.update(self._task, completed=spent, description=so_far(study, self._score), left=left)
 
 
 class ProgressLines:
     """Prints a line every few seconds, and one at the end."""
 
-    def __init__(self, meter: Meter) -> None:
-        self._meter = meter
+    def __init__(self, meter: Meter, score: Callable[[float], float] | None = None) -> None:
+        self._meter, self._score = meter, score
         self._printed = -math.inf
         self._latest: str | None = None
 
@@ -80,7 +81,7 @@ class ProgressLines:
         """Print after a trial, unless there was a line a moment ago."""
         spent = spent_share(study, self._meter)
         parts = [
-            so_far(study),
+            so_far(study, self._score),
             f"{100 * spent:.0f} %",
             f"{self._meter.seconds:.0f} s",
             seconds_text(self._meter, spent),
@@ -95,10 +96,13 @@ class ProgressLines:
             self._printed, self._latest = time.monotonic(), None
 
 
-def so_far(study: Recorder) -> str:
-    """Say how many trials there are, the best loss and how many failed."""
+def so_far(study: Recorder, score: Callable[[float], float] | None = None) -> str:
+    """Say how many trials there are, the best loss, or its score, and how many failed."""
     history = study.history
-    best = f"best {history.best.loss:.4g}" if history.best is not None else "none succeeded"
+    best = "none succeeded"
+    if history.best is not None:
+        loss = history.best.loss
+        best = f"best loss {loss:.4g}" if score is None else f"best score {score(loss):.4g}"
     return f"{history.n_finished} trials, {best}" + (f", {history.n_failed} failed" if history.n_failed else "")
 
 

@@ -1,4 +1,4 @@
-"""What users give to `fit`, made ready for it: rows without a target are left out, rows to judge on are put behind."""
+"""What users give to `fit`, made ready for it: tables of other libraries, rows without a target, rows to judge on."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Refit = Literal["full", "full+val", "folds", False]
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class FitRows:
     """Rows to learn from; entries of `sample_weight` and `groups` are theirs, and `cv` means them."""
 
     X: Table
@@ -33,7 +33,7 @@ class Given:
     groups: ArrayLike | None = None
     cv: CV | None = None
 
-    def with_target(self, name: str) -> Given:
+    def with_target(self, name: str) -> FitRows:
         """Return the rows that have a target, and warn of the others; what does not fit together is left to checks."""
         is_missing = _missing(self.y)
         if is_missing is None or not is_missing.any() or self.X.shape[0] != len(is_missing):
@@ -46,7 +46,7 @@ class Given:
         kept = np.flatnonzero(~is_missing)
         weights = checked_column("sample_weight", self.sample_weight, n)
         groups = checked_column("groups", self.groups, n)
-        return Given(
+        return FitRows(
             take(self.X, kept),
             np.asarray(self.y).reshape(n)[kept],
             None if weights is None else weights[kept],
@@ -55,16 +55,16 @@ class Given:
         )
 
 
-def given(
+def fit_rows(
     X: Table | ArrayLike,
     y: ArrayLike | None,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     cv: CV | None = None,
     name: str = "y",
-) -> Given:
+) -> FitRows:
     """Return what `fit` was given, without the rows that have no target; `name` is that of the target."""
-    return Given(as_table(X), y, sample_weight, groups, cv).with_target(name)
+    return FitRows(as_table(X), y, sample_weight, groups, cv).with_target(name)
 
 
 def kept_splits(cv: CV | None) -> CV | None:

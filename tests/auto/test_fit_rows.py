@@ -13,7 +13,7 @@ from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, ShuffleS
 from sklearn.neighbors import KNeighborsClassifier
 
 from comitia import AutoClassifier, AutoRegressor, Fixed
-from comitia.auto.given import given
+from comitia.auto.fit_rows import fit_rows
 from comitia.errors import ChoiceError, ComitiaWarning, TableError
 
 X, Y = load_iris(return_X_y=True)
@@ -44,7 +44,7 @@ class TestMissingTargets:
     )
     def test_of_any_table(self, make: Any) -> None:
         with pytest.warns(ComitiaWarning, match="15 of 150"):
-            found = given(make(X), pd.Series(with_holes(), dtype="Int64"))
+            found = fit_rows(make(X), pd.Series(with_holes(), dtype="Int64"))
         assert found.X.shape == (135, 4)
         assert np.asarray(found.y).tolist() == Y[KNOWN].tolist()
 
@@ -57,25 +57,25 @@ class TestMissingTargets:
     def test_weights_and_groups_are_those_of_the_rows_that_are_left(self) -> None:
         weights, groups = np.arange(150.0), np.arange(150) % 7
         with pytest.warns(ComitiaWarning):
-            found = given(X, with_holes(), weights, groups, GroupKFold(3))
+            found = fit_rows(X, with_holes(), weights, groups, GroupKFold(3))
         assert (np.asarray(found.sample_weight) == weights[KNOWN]).all()
         assert (np.asarray(found.groups) == groups[KNOWN]).all()
         assert isinstance(found.cv, GroupKFold)
         with pytest.raises(ChoiceError, match="'groups' must have shape"), pytest.warns(ComitiaWarning):
-            given(X, with_holes(), None, groups[:-1])
+            fit_rows(X, with_holes(), None, groups[:-1])
 
     def test_splits_that_name_rows_are_renumbered(self) -> None:
         folds = list(KFold(3, shuffle=True, random_state=0).split(X))
         masks = [(np.isin(np.arange(150), train), np.isin(np.arange(150), test)) for train, test in folds]
         for cv in (folds, iter(folds), masks, Fixed(folds)):
             with pytest.warns(ComitiaWarning):
-                found: Any = given(X, with_holes(), cv=cv).cv
+                found: Any = fit_rows(X, with_holes(), cv=cv).cv
             pairs: Any = found.splitter if isinstance(found, Fixed) else found
             for (train, test), (new_train, new_test) in zip(folds, pairs, strict=True):
                 assert KNOWN[new_train].tolist() == [row for row in train if IS_KNOWN[row]]
                 assert KNOWN[new_test].tolist() == [row for row in test if IS_KNOWN[row]]
         with pytest.warns(ComitiaWarning):
-            predefined: Any = given(X, with_holes(), cv=PredefinedSplit(np.arange(150) % 4)).cv
+            predefined: Any = fit_rows(X, with_holes(), cv=PredefinedSplit(np.arange(150) % 4)).cv
         assert (predefined.test_fold == (np.arange(150) % 4)[KNOWN]).all()
 
     def test_a_target_that_is_all_missing_is_an_error(self) -> None:
