@@ -11,6 +11,8 @@ TRUSTED: tuple[str, ...] = (
     "comitia.auto.estimators.AutoClassifier",
     "comitia.auto.estimators.AutoRegressor",
     "comitia.auto.refit.FittedMember",
+    "comitia.auto.validation.ValidationPredictions",
+    "comitia.committees.decisions.DecisionRule",
     "comitia.committees.ensemble.Ensemble",
     "comitia.space.config.Config",
     "comitia.tables.cleaner.ColumnKind",
