@@ -51,6 +51,16 @@ class PolarsFrame(Protocol):
     def to_pandas(self) -> pd.DataFrame: ...
 
 
+@runtime_checkable
+class ArrowTable(Protocol):
+    """A table or a record batch of pyarrow, which comitia does not need to be installed."""
+
+    column_names: list[str]
+    num_rows: int
+
+    def to_pandas(self) -> pd.DataFrame: ...
+
+
 @dataclass(frozen=True)
 class ColumnKind:
     """What one column of the user's table is, and what it becomes."""
@@ -192,7 +202,20 @@ class TableCleaner(BaseEstimator):  # type: ignore[misc]
 def column_names(X: Table | ArrayLike) -> list[str] | None:
     """Return what scikit-learn calls feature names: the names of a frame's columns, if all are texts; else None."""
     names = list(X.columns) if isinstance(X, pd.DataFrame | PolarsFrame) else None
+    if isinstance(X, ArrowTable):
+        names = list(X.column_names)
     return None if names is None or not all(isinstance(name, str) for name in names) else names
+
+
+def as_table(X: Table | ArrayLike) -> Table:
+    """Return what has a shape and rows that can be taken; frames of polars and pyarrow as those of pandas."""
+    if isinstance(X, sparse.spmatrix | sparse.sparray):
+        return X.tocsr()
+    frame = as_frame(X) if isinstance(X, PolarsFrame | ArrowTable) else None
+    if frame is not None:
+        return frame
+    table: Table = X if hasattr(X, "shape") else np.asarray(X)
+    return table
 
 
 def as_frame(X: Table | ArrayLike) -> pd.DataFrame | None:
@@ -201,6 +224,8 @@ def as_frame(X: Table | ArrayLike) -> pd.DataFrame | None:
         return X
     if isinstance(X, PolarsFrame):
         return pd.DataFrame({name: X[name].to_list() for name in X.columns}) if X.width else X.to_pandas()
+    if isinstance(X, ArrowTable):
+        return X.to_pandas()
     values = np.asarray(X)
     if values.dtype.kind in "OUSM" and values.ndim == 2:
         frame = pd.DataFrame(values, columns=[f"x{i}" for i in range(values.shape[1])]).infer_objects()
@@ -244,7 +269,7 @@ def _kind_of(column: pd.Series, name: str) -> ColumnKind:
         return ColumnKind(name, "number" if _varies(values) else "nothing")
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
         return ColumnKind(name, "date" if column.nunique() > 1 else "nothing")
-    if pd.api.types.is_timedelta64_dtype(column.dtype):
+    if column.dtype.kind == "m":
         return ColumnKind(name, "number")
     texts = _texts(column)
     known = texts.dropna()
@@ -280,8 +305,9 @@ def _clean(column: pd.Series, kind: ColumnKind) -> Array:
 def _numbers(column: pd.Series, name: str) -> Array:
     if _is_number(column.dtype):
         return _finite(column.to_numpy(dtype=np.float64, na_value=np.nan))
-    if pd.api.types.is_timedelta64_dtype(column.dtype):
-        return np.asarray(column.dt.total_seconds(), dtype=np.float64)
+    if column.dtype.kind == "m":
+        spans = pd.TimedeltaIndex(column.astype(object))  # also of pyarrow's types
+        return np.asarray(spans.total_seconds(), dtype=np.float64)
     texts = _texts(column)
     numbers = pd.to_numeric(texts, errors="coerce")
     if (bad := numbers.isna() & texts.notna()).any():
@@ -329,6 +355,8 @@ def _date_parts(column: pd.Series, name: str) -> Array:
                 "others that are not all dates. Clean the column, or fit again with it as it is now."
             )
         column = parsed.reindex(texts.index)
+    if isinstance(column.dtype, pd.ArrowDtype):  # whose arithmetic refuses nanoseconds
+        column = pd.Series(pd.DatetimeIndex(column.astype(object)))
     stamps = column.dt
     seconds = (column - pd.Timestamp(0, tz=stamps.tz)).dt.total_seconds()
     parts = [stamps.year, stamps.month, stamps.day, stamps.day_of_week, stamps.hour, seconds / 86400]
