@@ -208,6 +208,6 @@ if __name__ == "__main__":
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     if options.thinned:
-        print(thinned(options.thinned, options.sets).round(3).to_markdown(index=False))
+        print(thinned(options.thinned, options.sets).round(3).to_string(index=False))
     else:
         print(compared([read_pool(path) for path in options.pools]).to_string(index=False))

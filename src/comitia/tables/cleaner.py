@@ -15,6 +15,7 @@ import warnings
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -153,8 +154,17 @@ class TableCleaner(BaseEstimator):  # type: ignore[misc]
         frame = self._matched(frame)
         if self.kinds_ is None:
             return self._numeric(frame)
-        parts = [_clean(frame.iloc[:, i], kind) for i, kind in enumerate(self.kinds_) if kind.outputs]
-        return np.column_stack(parts)
+        return self._mixed(frame, self.kinds_)
+
+    def _mixed(self, frame: pd.DataFrame, kinds: Sequence[ColumnKind]) -> Array:
+        """Return the numbers of all columns; plain ones are taken together, which matters for a table of one row."""
+        dtypes = frame.dtypes.tolist()
+        plain = [i for i, kind in enumerate(kinds) if kind.kind == "number" and _is_number(dtypes[i])]
+        numbers = _finite(frame.iloc[:, plain].to_numpy(dtype=np.float64, na_value=np.nan))
+        found = {i: numbers[:, [place]] for place, i in enumerate(plain)}
+        return np.column_stack(
+            [found[i] if i in found else _clean(frame.iloc[:, i], kind) for i, kind in enumerate(kinds) if kind.outputs]
+        )
 
     def _sparse(self, X: sparse.spmatrix) -> Matrix:
         if not self.is_sparse_:
@@ -320,12 +330,10 @@ def _numbers(column: pd.Series, name: str) -> Array:
 
 def _texts(column: pd.Series) -> pd.Series:
     """Return a column of anything as stripped strings, missing ones as missing."""
-    values = column.astype(object)
-    is_missing = pd.isna(values)
-    texts = values.where(is_missing, values.map(str).str.strip())
-    texts = texts.where(~is_missing, None)
-    is_missing = is_missing | texts.map(lambda text: isinstance(text, str) and text.lower() in MISSING)
-    return texts.where(~is_missing, None)
+    values = column.astype(object).to_numpy(dtype=object)
+    texts = [None if missing else str(value).strip() for value, missing in zip(values, pd.isna(values), strict=True)]
+    known = [None if text is None or text.lower() in MISSING else text for text in texts]
+    return pd.Series(known, index=column.index, dtype=object)
 
 
 DATE_LIKE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{4}-\d{2}")
@@ -365,8 +373,13 @@ def _date_parts(column: pd.Series, name: str) -> Array:
 
 def _codes(texts: pd.Series, levels: Sequence[str]) -> Array:
     """Return the position of each text among the levels; NaN if missing or never seen."""
-    codes = pd.Index(levels).get_indexer(pd.Index(texts.to_numpy(dtype=object)))
-    return np.where(codes < 0, np.nan, codes).astype(np.float64)
+    places = _places(tuple(levels))
+    return np.array([places.get(text, np.nan) for text in texts.tolist()], dtype=np.float64)
+
+
+@lru_cache(maxsize=256)
+def _places(levels: tuple[str, ...]) -> dict[str, int]:
+    return {level: place for place, level in enumerate(levels)}
 
 
 def _hashed(texts: pd.Series) -> Array:
