@@ -297,3 +297,19 @@ def test_permutation_importance_finds_the_column_that_matters() -> None:
     assert found.index[0] == "signal"
     assert found.loc["signal", "low"] > 0.2
     assert found.loc["noise", "low"] <= 0 <= found.loc["noise", "high"]
+
+
+def test_a_class_that_accuracy_hardly_counts_is_named(caplog: pytest.LogCaptureFixture) -> None:
+    X, y = _imbalanced()
+    _fitted("accuracy", X, y)
+    assert "of the rows are 'fraud', which accuracy hardly counts" in caplog.text
+    caplog.clear()
+    _fitted("balanced_accuracy", X, y)
+    _fitted("accuracy", *TABLES["binary"])
+    assert "hardly counts" not in caplog.text
+
+
+def test_a_scorer_that_always_fails_is_named_and_not_the_time() -> None:
+    X, y = _imbalanced()
+    with pytest.warns(ComitiaWarning, match="KeyError: 'no such thing'.* All trials failed: mend what it names"):
+        AutoClassifier(scoring=lambda model, X, y: {}["no such thing"], **QUICK).fit(X, y)

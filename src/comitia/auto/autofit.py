@@ -55,6 +55,7 @@ OF_SIZES = frozenset(
     )
 )
 """Metrics of the sizes of errors, not of their squares."""
+MORE_TIME = "Give it more time."
 MANY_ROWS = 20_000
 """From here on three folds instead of five: the estimate is good enough, the time is not."""
 
@@ -146,12 +147,13 @@ class AutoFit:
         """Warn the caller of `fit` of models that were left out."""
         messages = []
         if not refitted.members:
-            errors = [o.error for o in study.history.observations() if o.error]
+            found = study.history.observations()
+            is_broken = bool(found) and all(o.status == "failed" for o in found)
             messages.append(
                 "No learner could be fitted within the budget, so the model only predicts "
                 + ("the most frequent class. " if self.task == "classification" else "the mean. ")
-                + (f"The first failure was: {errors[0]}." if errors else "No trial had ended.")
-                + " Give it more time."
+                + (f"The first failure was: {found[0].error.rstrip('.')}. " if found else "No trial had ended. ")
+                + ("All trials failed: mend what it names, the scoring or a learner." if is_broken else MORE_TIME)
             )
         elif refitted.errors:
             messages.append(
@@ -161,7 +163,7 @@ class AutoFit:
         if refitted.members and refitted.n_late:
             messages.append(
                 f"{refitted.n_late} of the models that were to be returned were not ready in time and were left out. "
-                "Give it more time."
+                + MORE_TIME
             )
         for message in messages:
             warnings.warn(message, DroppedWarning if refitted.members else FallbackWarning, stacklevel=3)

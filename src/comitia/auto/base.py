@@ -6,7 +6,7 @@ import copy
 import html
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import replace
@@ -220,8 +220,8 @@ class AutoBase(BaseEstimator, ABC):  # type: ignore[misc]
         """Return how much each row counts."""
         return sample_weight
 
-    def _tell_positive(self, scoring: Scoring, metrics: Mapping[str, Scoring]) -> None:
-        """Say which class was taken as the positive one, where nobody said so."""
+    def _tell_classes(self, target: AnyArray) -> None:
+        """Say which class was taken as the positive one, where nobody said so, and which hardly counts."""
 
     def _shown(self, X: Table | ArrayLike | None) -> Table | None:
         """Return the user's table for scorers that look at it; None where there are none."""
@@ -248,7 +248,7 @@ class AutoBase(BaseEstimator, ABC):  # type: ignore[misc]
         answered = replace(known, y=given.y)
         scoring = scoring_for(self.scoring, answered)
         metrics = {name: scoring_for(metric.scorer, answered) for name, metric in self._metrics().items()}
-        self._tell_positive(scoring, metrics)
+        self._tell_classes(target)
         return AutoFit(
             table=table,
             target=target,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
@@ -20,11 +21,15 @@ from comitia.evaluation.checks import checked_labels, checked_numbers, checked_w
 from comitia.evaluation.judged import Given
 from comitia.evaluation.metrics import Target, make_target, needs_positive
 from comitia.evaluation.resampling import CV
-from comitia.evaluation.scoring import LossLike, Scoring, make_scoring
+from comitia.evaluation.scoring import LossLike, make_scoring
 from comitia.methods import Method
 from comitia.seams import Store
 from comitia.study.study import Callback
 
+log = logging.getLogger("comitia")
+
+RARE = 0.25
+"""A class is rare that has less than this part of an equal share of the rows."""
 OF_SQUARES = frozenset(("explained_variance", "neg_mean_squared_error", "neg_root_mean_squared_error", "r2"))
 """Metrics that the mean is right for."""
 
@@ -191,7 +196,15 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
     def _given(self, target: AnyArray, X: Table | ArrayLike | None) -> Given:
         return Given(self.classes_[target], self.classes_, self._shown(X), self.cleaner_.transform)
 
-    def _tell_positive(self, scoring: Scoring, metrics: Mapping[str, Scoring]) -> None:
+    def _tell_classes(self, target: AnyArray) -> None:
+        shares = np.bincount(target) / len(target)
+        if self.metric == "accuracy" and self.class_weight is None and shares.min() < RARE / len(shares):
+            log.warning(
+                "%.1f %% of the rows are %r, which accuracy hardly counts; scoring='balanced_accuracy' and "
+                "class_weight='balanced' count all classes alike",
+                100 * shares.min(),
+                self.classes_.tolist()[int(shares.argmin())],
+            )
         unbound = [make_scoring(one, self._task).scorer for one in (self.scoring, *self.metrics)]
         names = [scorer.name for scorer in unbound if needs_positive(scorer)]
         if self._is_positive_chosen and names:

@@ -275,6 +275,10 @@ def _print_summary(estimator: Auto, output: Path) -> None:
             f"Validation {name} {together:.4g} of the committee, {estimator.best_score_:.4g} of the best single model:"
         )
         print("both were chosen by the rows that judge them, so they are optimistic")
+        if together < estimator.best_score_:
+            print(
+                "(the best single model is the luckiest of all; a committee is chosen by its probabilities or numbers)"
+            )
     elif best is not None:
         print(f"Best validation {name} {estimator.best_score_:.4g}: the best of many, so optimistic")
     for other, score in estimator.validation_scores_.items():
