@@ -39,7 +39,7 @@ class ProgressBar:
     def update(self, study: Recorder, observation: Observation) -> None:
         """Redraw after a trial."""
         history = study.history
-        best = f"best {history.best.loss:.4g}" if history.best is not None else "none succeeded"
+        best = f"best {history.best.value:.4g}" if history.best is not None else "none succeeded"
         failures = f", {history.n_failed} failed" if history.n_failed else ""
         spent = self._spent(history.n_finished, history.n_evaluations)
         self._progress.update(
