@@ -25,7 +25,8 @@ from comitia.errors import ChoiceError, TableError
 from comitia.evaluation.checks import checked_labels, checked_numbers
 from comitia.evaluation.resampling import CV
 from comitia.evaluation.scoring import LossLike, Scorer, Scoring, Task, make_scoring
-from comitia.execution import Serial, Workers
+from comitia.execution import Workers
+from comitia.execution.kept import kept_starter
 from comitia.learners.default import default_space
 from comitia.methods import Method, get_method
 from comitia.seams import Store
@@ -61,7 +62,7 @@ class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
         include: Sequence[object] | None = None,
         exclude: Sequence[str] = (),
         refit: Manner = "full",
-        n_jobs: int = 1,
+        n_jobs: int | None = -1,
         executor: Executor | None = None,
         trial_time_limit: float | None = None,
         trial_memory_limit: float | None = None,
@@ -187,12 +188,11 @@ class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
         if self.executor is not None:
             return self.executor
         time_limit = meter.budget.time_limit
-        if self.n_jobs == 1 and time_limit is self.trial_time_limit is self.trial_memory_limit is None:
-            return Serial()
         limit = self.trial_time_limit
         if limit is None and time_limit is not None:
             limit = TRIAL_SHARE * time_limit  # one trial that never ends must not take all of it
-        workers = Workers(self.n_jobs, trial_time_limit=limit, trial_memory_limit=self.trial_memory_limit)
+        memory_limit = self.trial_memory_limit
+        workers = Workers(self.n_jobs, trial_time_limit=limit, trial_memory_limit=memory_limit, starter=kept_starter)
         return stack.enter_context(workers)
 
     @abstractmethod
@@ -328,12 +328,13 @@ class AutoClassifier(ClassifierMixin, _Auto):  # type: ignore[misc]
         Refit each member on all rows, on the training part of each fold (their average predicts), or on the first
         one's. Members that fail or are not ready in time are left out, the lightest first.
     n_jobs : int
-        Worker processes.
+        Worker processes: -1 for all processors, -2 for all but one. With 1 the same `random_state` gives the same
+        model; with more, suggestions depend on the order in which trials end.
     executor : concurrent.futures.Executor, optional
-        Where trials run, instead of `n_jobs` workers.
+        Where trials run, instead of `n_jobs` workers: `Serial()` for this process, where a trial cannot be killed.
     trial_time_limit, trial_memory_limit : float, optional
         Seconds and bytes after which a trial is killed. If not given: four tenths of the time limit, and an equal
-        share of the memory that is free.
+        share of the memory that is free (within the limits of a container).
     storage : str or Path, optional
         SQLite file of the study; fitting again with it resumes the study.
     callbacks : iterable of callable (study, observation)
