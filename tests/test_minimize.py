@@ -1,5 +1,6 @@
 """Any black box."""
 
+import logging
 import subprocess
 import sys
 from pathlib import Path
@@ -43,7 +44,8 @@ def test_an_unknown_space() -> None:
 
 
 def test_without_a_budget_it_takes_a_hundred_trials_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
-    study = minimize(lambda config: config["x"], {"x": (0.0, 1.0)}, method="rs", seed=0)
+    with caplog.at_level(logging.WARNING, "comitia"):
+        study = minimize(lambda config: config["x"], {"x": (0.0, 1.0)}, method="rs", seed=0)
     assert study.history.n_finished == 100
     assert "100 trials" in caplog.text
 
