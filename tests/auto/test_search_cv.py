@@ -137,7 +137,7 @@ def test_a_progress_bar_shows_the_score(capsys: pytest.CaptureFixture[str]) -> N
 @pytest.mark.processes
 def test_more_jobs_than_folds_run_several_trials_at_a_time() -> None:
     search = SearchCV(SVC(), SPACE, n_trials=7, cv=2, random_state=0, n_jobs=4)
-    with joblib.parallel_config("threading"):
+    with joblib.parallel_backend("threading"):
         search.fit(*IRIS)
     batches = [search.study_.history.trial(number).batch for number in range(7)]
     assert batches == [0, 1, 1, 2, 2, 3, 3], "the first tells how many folds there are"
