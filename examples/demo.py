@@ -8,9 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pandas as pd
 from sklearn.datasets import load_breast_cancer
-from sklearn.metrics import accuracy_score
 from sklearn.model_selection import train_test_split
 
 from comitia import load
@@ -35,24 +33,23 @@ data = load_breast_cancer(as_frame=True)
 table = data.frame.assign(target=data.target_names[data.target])
 train, test = train_test_split(table, test_size=0.3, stratify=table["target"], random_state=0)
 train.to_csv(FOLDER / "train.csv", index=False)
+test.to_csv(FOLDER / "test.csv", index=False)
 test.drop(columns="target").to_csv(FOLDER / "new.csv", index=False)
 
 model = str(FOLDER / "model")
 comitia(
     "fit", str(FOLDER / "train.csv"), "--target", "target", "--time-limit", SECONDS, "--jobs", "2", "--seed", "0",
-    "--output", model,
+    "--also", "roc_auc", "--also", "log-loss", "--output", model,
 )  # fmt: skip
 comitia("leaderboard", model, "--most", "8")
 comitia("predict", model, str(FOLDER / "new.csv"), output=FOLDER / "predictions.csv")
 
-predicted = pd.read_csv(FOLDER / "predictions.csv")["prediction"]
-score = accuracy_score(test["target"], predicted)
-print(f"\nAccuracy on {len(test)} rows that were never used: {score:.3f}")
+print(f"\nHow good it is on {len(test)} rows that were never used:")
+comitia("evaluate", model, str(FOLDER / "test.csv"))
 
 clf = load(model)
 print(f"Its {len(clf.members_)} members:")
 for member in clf.members_:
     settings = ", ".join(f"{name.split(':')[-1]}={value}" for name, value in member.config.items())
     print(f"  weight {member.weight:.2f}: {settings}")
-print(f"Validation loss of the committee {-clf.validation_score_:.4f}, of the best single model {-clf.best_score_:.4f}")
 print(f"The model is in {model}; load it with comitia.load({model!r}).")

@@ -10,6 +10,7 @@ from sklearn.model_selection import ShuffleSplit
 from comitia import METHODS, AutoClassifier, AutoRegressor, Study, TableEvaluator, get_space
 from comitia.auto.autofit import MANY_ROWS, default_folds, default_method, stacked
 from comitia.errors import TableError
+from comitia.evaluation.resampling import Reshuffled
 from comitia.evaluation.scoring import make_scoring
 from comitia.learners.default import LEARNERS, first_trials
 from comitia.methods import kept_by
@@ -39,12 +40,11 @@ def test_too_few_rows_for_folds_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scoring", "cv", "expected"),
-    [(None, 5, "committee"), ("roc_auc", 5, "bayes"), ("accuracy", ShuffleSplit(3), "committee")],
+    ("cv", "expected"),
+    [(5, "committee"), (ShuffleSplit(3), "committee"), (Reshuffled(ShuffleSplit(1, test_size=0.4)), "bayes")],
 )
-def test_a_committee_is_chosen_where_one_can_be(scoring: Any, cv: Any, expected: str) -> None:
-    made = make_scoring(scoring, "classification")
-    assert default_method(made, "classification", cv, is_grouped=False).name == expected
+def test_a_committee_is_chosen_where_one_can_be(cv: Any, expected: str) -> None:
+    assert default_method("classification", cv, is_grouped=False).name == expected
 
 
 def test_rows_to_judge_on_are_one_split() -> None:
@@ -58,7 +58,7 @@ def test_rows_to_judge_on_are_one_split() -> None:
 
 
 def test_auto_is_the_default_method_but_for_its_first_trials() -> None:
-    default = default_method(make_scoring(None, "classification"), "classification", 5, is_grouped=False)
+    default = default_method("classification", 5, is_grouped=False)
     auto = METHODS["auto"]
     assert (auto.goal, auto.selection) == (default.goal, default.selection)
     assert (auto.is_reshuffled, auto.has_selection_split) == (default.is_reshuffled, default.has_selection_split)
@@ -73,9 +73,12 @@ def test_a_study_by_auto_tries_what_the_auto_classes_try(kind: Any) -> None:
     model = kind(n_trials=n_trials, cv=2, n_jobs=1, random_state=3).fit(table, target)
     ready = get_space("default" if is_classes else "default-regression")
     scoring = make_scoring(None, ready.task)
-    keep = kept_by(METHODS["auto"], scoring.committee_loss)
+    keep = kept_by(METHODS["auto"], scoring.loss)
     study = Study(ready.space, "auto", seed=3)
-    study.run(TableEvaluator(ready.build, table, target, task=ready.task, cv=2, keep=keep), n_trials=n_trials)
+    study.run(
+        TableEvaluator(ready.build, table, target, task=ready.task, loss=scoring.loss, cv=2, keep=keep),
+        n_trials=n_trials,
+    )
     theirs, ours = (s.to_frame().drop(columns="seconds") for s in (model.study_, study))
     assert [trial["learner"] for trial in first_trials(ready.space)] == list(LEARNERS)
     assert ours["config.learner"].tolist()[: len(LEARNERS)] == list(LEARNERS)

@@ -17,6 +17,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris, load_wine
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import make_scorer, mean_pinball_loss
 
 import comitia
 from comitia import AutoClassifier, AutoRegressor, History, Method, Seeds, load
@@ -59,6 +60,9 @@ def mixed_table(n: int = 80) -> tuple[pd.DataFrame, Any]:
     return table, table["number"] + (table["colour"] == "red") + rng.normal(scale=0.1, size=n)
 
 
+PINBALL = make_scorer(mean_pinball_loss, alpha=0.95, greater_is_better=False)
+
+
 def fitted(name: str, kind: str) -> tuple[Any, pd.DataFrame]:
     X, y = mixed_table()
     if kind == "classification":
@@ -89,6 +93,11 @@ def test_the_allow_list_holds_what_is_needed_and_nothing_else(tmp_path: Path) ->
         for kind in ("classification", "regression"):
             fitted(name, kind)[0].save(tmp_path / f"{name}-{kind}")
             needed |= untrusted_names(tmp_path / f"{name}-{kind}" / MODEL)
+    X, y = mixed_table()
+    model = AutoRegressor(n_trials=1, include=["linear"], cv=2, scoring=PINBALL, random_state=0).fit(X, y.to_numpy())
+    model.save(tmp_path / "line")
+    assert (load(tmp_path / "line").predict(X) == model.predict(X)).all()
+    needed |= untrusted_names(tmp_path / "line" / MODEL)
     assert needed - set(RANDOM) == set(TRUSTED)
 
 

@@ -54,24 +54,37 @@ def test_a_scorer_takes_weights_where_it_can() -> None:
 
 
 def test_a_task_has_a_default() -> None:
-    assert make_scoring(None, "classification").loss == ROW_LOSSES["zero-one"]
-    assert make_scoring(None, "regression").loss == ROW_LOSSES["squared-error"]
+    assert make_scoring(None, "classification").name == "accuracy"
+    assert make_scoring(None, "regression").name == "r2"
 
 
-@pytest.mark.parametrize("name", ["accuracy", "neg_log_loss"])
-def test_the_score_of_rows_equals_the_scorers(name: str) -> None:
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("zero-one", "accuracy"),
+        ("Log-Loss", "neg_log_loss"),
+        ("rmse", "neg_root_mean_squared_error"),
+        ("auc", "roc_auc"),
+    ],
+)
+def test_short_names_mean_scorers(given: str, meant: str) -> None:
+    assert make_scoring(given, "classification").scorer.name == meant
+
+
+@pytest.mark.parametrize("name", ["accuracy", "neg_log_loss", "balanced_accuracy"])
+def test_the_score_of_a_loss_is_the_scorers(name: str) -> None:
     X, y = load_iris(return_X_y=True)
     model = LogisticRegression(max_iter=500).fit(X[::2], y[::2])
     scoring = make_scoring(name, "classification")
-    assert isinstance(scoring.committee_loss, RowLoss)
-    assert not isinstance(scoring.loss, RowLoss)
-    answer = model.predict_proba(X) if scoring.committee_loss.needs_probabilities else model.predict(X)
-    by_rows = scoring.committee_score(float(scoring.committee_loss.rows(y, answer).mean()))
-    assert by_rows == pytest.approx(scoring.score(-scoring.loss(model, X, y)))
-    assert scoring.can_choose_committees
+    if isinstance(scoring.loss, RowLoss):
+        answer = model.predict_proba(X) if scoring.loss.needs_probabilities else model.predict(X)
+        loss = float(scoring.loss.rows(y, answer).mean())
+    else:
+        loss = -scoring.loss(model, X, y)
+    assert scoring.score(loss) == pytest.approx(make_scorer(name)(model, X, y))
 
 
-def test_a_function_of_the_users_has_no_rows_and_chooses_no_committee() -> None:
+def test_a_function_of_the_users_has_no_rows() -> None:
     scoring = make_scoring(lambda model, X, y: 0.5, "regression")
-    assert (scoring.name, scoring.row_loss, scoring.can_choose_committees) == ("a function", None, False)
-    assert scoring.committee_loss is scoring.loss
+    assert (scoring.name, scoring.row_loss, scoring.scorer.asks_for) == ("a function", None, ())
+    assert scoring.loss is scoring.scorer

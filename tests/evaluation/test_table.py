@@ -23,6 +23,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 
 from comitia import Config, Seeds, TableEvaluator, Trial
 from comitia.errors import ChoiceError, ResamplingError, TableError, UnknownName
@@ -305,12 +306,10 @@ def test_a_configuration_that_cannot_be_built_counts_as_a_fit() -> None:
     assert (observation.status, observation.n_evaluations) == ("failed", 1)
 
 
-def test_a_learner_without_probabilities_says_what_to_do() -> None:
-    class Plain(Failing):
-        predict_proba = property()
-
-    observation, _ = evaluate(lambda config, seed: Plain("no"), loss="log-loss")
-    assert "use a loss on classes" in observation.error
+@pytest.mark.parametrize("loss", ["log-loss", "neg_log_loss", "roc_auc_ovr"])
+def test_a_learner_without_probabilities_is_judged_by_its_margins(loss: str) -> None:
+    observation, _ = evaluate(lambda config, seed: LinearSVC(), loss=loss)
+    assert observation.status == "ok"
 
 
 def test_each_trial_repeat_and_fold_has_its_own_random_state_and_the_same_again() -> None:

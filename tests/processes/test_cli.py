@@ -126,7 +126,7 @@ def test_a_fit_that_was_stopped_before_its_first_trial_has_a_leaderboard(folder:
         done = comitia("leaderboard", name, folder=tmp_path)
         assert (done.returncode, done.stdout, done.stderr) == (0, "No trial has finished yet.\n", "")
         assert json.loads(comitia("leaderboard", name, "-f", "json", folder=tmp_path).stdout) == []
-        assert comitia("leaderboard", name, "-f", "csv", folder=tmp_path).stdout.startswith("rank,number,status,loss")
+        assert comitia("leaderboard", name, "-f", "csv", folder=tmp_path).stdout.startswith("rank,number,learner,score")
 
 
 def test_a_fit_of_an_earlier_version_is_resumed(folder: Path, tmp_path: Path) -> None:

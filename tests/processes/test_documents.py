@@ -84,17 +84,19 @@ def test_commands_of_the_harness_document_run(tmp_path: Path) -> None:
     assert (tmp_path / "rows" / "svm-report" / "report.html").is_file()
 
 
-def test_commands_of_the_quick_start_run(tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", ["quick-start", "metrics"])
+def test_commands_of_the_guide_run(page: str, tmp_path: Path) -> None:
     """One after the other, in a folder with the tables that they name."""
-    commands = commands_of("docs/guide/quick-start.md")
+    commands = commands_of(f"docs/guide/{page}.md")
     assert len(commands) >= 4
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"age": rng.normal(size=200), "town": rng.choice(["a", "b"], 200)})
     table["income"] = np.where(table["age"] + (table["town"] == "a") > 0.5, "high", "low")
     table.to_csv(tmp_path / "train.csv", index=False)
+    table[150:].to_csv(tmp_path / "test.csv", index=False)
     table.drop(columns="income").to_csv(tmp_path / "new.csv", index=False)
     run_all(commands, tmp_path)
-    assert len(pd.read_csv(tmp_path / "predictions.csv")) == 200
+    assert page == "metrics" or len(pd.read_csv(tmp_path / "predictions.csv")) == 200
 
 
 MODULES = [info.name for info in pkgutil.walk_packages(comitia.__path__, "comitia.")]

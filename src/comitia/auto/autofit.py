@@ -3,12 +3,14 @@
 The estimators (`estimators`) are the face: they check parameters, clean the table and keep the results.
 """
 
+from __future__ import annotations
+
 import logging
 import math
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -18,17 +20,20 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
-from comitia.arrays import AnyArray
+from comitia.arrays import AnyArray, Table
 from comitia.auto.refit import FittedMember, LeaveTimeToRefit, Manner, Refitted
+from comitia.auto.validation import Validated, validated
 from comitia.committees import Ensemble
+from comitia.committees.decisions import Rule
 from comitia.errors import ChoiceError, DroppedWarning, FallbackWarning, TableError
+from comitia.evaluation.judged import Given
 from comitia.evaluation.resampling import CV, make_resampling
 from comitia.evaluation.scoring import Scoring, Task
 from comitia.evaluation.table import SELECTION_SPLIT, TableEvaluator
 from comitia.learners.default import DefaultSpace
 from comitia.methods import METHODS, Method, kept_by
-from comitia.seams import Member, Store
-from comitia.selections.committees import validation_loss
+from comitia.methods.own import ABSOLUTE_COMMITTEE
+from comitia.seams import Keep, Member, Store
 from comitia.space import Config
 from comitia.study.budget import Meter
 from comitia.study.study import Callback, Study
@@ -38,6 +43,15 @@ log = logging.getLogger("comitia")
 
 SEARCH_SHARE = 0.8
 """Share of the time limit after which the search ends: the rest is for the refit."""
+OF_SIZES = frozenset(
+    (
+        "d2_absolute_error_score",
+        "neg_mean_absolute_error",
+        "neg_mean_absolute_percentage_error",
+        "neg_median_absolute_error",
+    )
+)
+"""Metrics of the sizes of errors, not of their squares."""
 MANY_ROWS = 20_000
 """From here on three folds instead of five: the estimate is good enough, the time is not."""
 
@@ -56,6 +70,10 @@ class AutoFit:
     method: Method
     groups: ArrayLike | None = None
     sample_weight: ArrayLike | None = None
+    given: Given | None = None
+    """What the user gave, for scorers; the same as table and target if None."""
+    metrics: Mapping[str, Scoring] = field(default_factory=dict)
+    """Further metrics to report."""
 
     @cached_property
     def evaluator(self) -> TableEvaluator:
@@ -65,13 +83,22 @@ class AutoFit:
             self.target,
             task=self.task,
             loss=self.scoring.loss,
+            metrics=[metric.scorer for metric in self.metrics.values()],
             cv=self.cv,
             reshuffled=self.method.is_reshuffled,
             groups=self.groups,
             sample_weight=self.sample_weight,
-            keep=kept_by(self.method, self.scoring.committee_loss),
+            keep=self._keep,
             selection_split=SELECTION_SPLIT if self.method.has_selection_split else None,
+            given=self.given,
+            least=self.scoring.least,
         )
+
+    @property
+    def _keep(self) -> Keep:
+        """What is kept of answers: what the method needs, and in any case enough for validation predictions."""
+        keep = kept_by(self.method, self.scoring.loss)
+        return keep if keep != "nothing" else "probabilities"
 
     def open_study(self, seed: int | None, storage: str | Path | Store | None) -> Study:
         """Return the study of this fit, with the default of every learner to begin with, or resume the stored one."""
@@ -138,34 +165,43 @@ class AutoFit:
         classes = self.evaluator.classes
         return None if classes is None else study.seeds("ties").permutation(len(classes)).tolist()
 
-    def ensemble(self, study: Study, members: Sequence[FittedMember]) -> Ensemble:
+    def ensemble(self, study: Study, members: Sequence[FittedMember], rule: Rule | None) -> Ensemble:
         """Return one predictor of all members."""
         order = self.tie_order(study)
         return Ensemble(
             [member.pipeline for member in members],
             [member.weight for member in members],
             n_classes=None if order is None else len(order),
-            votes=self.evaluator.keep == "predictions",
+            votes=self._votes,
             order=order,
             temperatures=[member.temperature for member in members],
+            rule=rule,
+            least=self.scoring.least,
         )
 
-    def validation_score(self, study: Study, members: Sequence[Member]) -> float:
-        """Return the score of the members together on the rows that each was judged on; NaN if it is not known."""
-        weights: dict[int, float] = {}
-        temperatures: dict[int, float] = {}
-        for member in members:
-            if member.trial is not None:  # the models of its folds share its weight
-                weights[member.trial] = weights.get(member.trial, 0.0) + member.weight
-                temperatures[member.trial] = member.temperature
-        if not weights:
-            return math.nan
-        history, loss = study.history, self.scoring.committee_loss
-        trials = [Member(history.trial(n).config, weights[n], n, temperatures[n]) for n in weights]
-        if len(trials) == 1 and (trials[0].temperature == 1.0 or not loss.needs_probabilities):
-            [number] = weights
-            return self.scoring.score(float(history.losses[number]))
-        return self.scoring.committee_score(validation_loss(history, trials, loss, self.tie_order(study)))
+    def validated(self, study: Study, members: Sequence[Member], *, tunes: bool) -> Validated | None:
+        """Return what the members said together about the rows that each was judged on; None if it is not known."""
+        found = validated(
+            study.history,
+            members,
+            self.evaluator.given,
+            self.scoring,
+            order=self.tie_order(study),
+            tunes=tunes and not self._votes,
+        )
+        return replace(found, rule=None) if found is not None and self._votes else found
+
+    def scores(self, found: Validated | None) -> dict[str, float]:
+        """Return the score of the metric, as "score", and of all further ones; NaN where nothing is known."""
+        wanted = {"score": self.scoring, **self.metrics}
+        if found is None:
+            return dict.fromkeys(wanted, math.nan)
+        return {name: found.predictions.score(one, self.evaluator.given) for name, one in wanted.items()}
+
+    @property
+    def _votes(self) -> bool:
+        """Whether classes are decided for by a majority."""
+        return self.task == "classification" and self.evaluator.keep == "predictions"
 
 
 def stacked(table: Matrix, target: AnyArray, more: Matrix, answers: AnyArray) -> tuple[Matrix, AnyArray, CV]:
@@ -175,12 +211,23 @@ def stacked(table: Matrix, target: AnyArray, more: Matrix, answers: AnyArray) ->
     return both, np.concatenate([target, answers]), [(np.arange(n), np.arange(n, n + m))]
 
 
-def default_method(scoring: Scoring, task: Task, cv: CV, *, is_grouped: bool) -> Method:
+def stacked_tables(X: Table | ArrayLike, more: Table | ArrayLike) -> Table:
+    """Return two tables of the user's as one, for scorers that look at them."""
+    if isinstance(X, pd.DataFrame) and isinstance(more, pd.DataFrame):
+        return pd.concat([X, more], ignore_index=True)
+    if sparse.issparse(X):
+        return sparse.vstack([X, more]).tocsr()
+    return np.concatenate([np.asarray(X), np.asarray(more)])
+
+
+def method_for(method: Method, scoring: Scoring) -> Method:
+    """Return the default committee chosen by absolute errors, where a metric is of those; others as they are."""
+    return ABSOLUTE_COMMITTEE if method == METHODS["committee"] and scoring.name in OF_SIZES else method
+
+
+def default_method(task: Task, cv: CV, *, is_grouped: bool) -> Method:
     """Return the method that chooses a committee, or one that chooses a single model where no committee can be."""
     method = METHODS["committee"]
-    if not scoring.can_choose_committees:
-        log.info("bayes instead of a committee, which cannot be chosen by %s", scoring.name)
-        return METHODS["bayes"]
     try:
         is_classes = task == "classification"
         method.check_resampling(make_resampling(cv, stratify=is_classes, grouped=is_grouped, reshuffled=False))
@@ -203,13 +250,3 @@ def default_folds(target: AnyArray, task: Task, groups: ArrayLike | None, *, has
             "Give more rows, or X_val and y_val."
         )
     return min(3 if len(target) >= MANY_ROWS else 5, n)
-
-
-def leaderboard_of(study: Study) -> pd.DataFrame:
-    """Return one row per finished trial, the best first and those that failed last."""
-    before_the_first = pd.DataFrame(columns=["number", "status", "loss", "seconds", "error"])
-    frame = study.to_frame() if study.history.n_finished else before_the_first
-    frame = frame[frame["status"] != "pending"]
-    frame = frame.sort_values("loss", kind="stable", na_position="last").reset_index(drop=True)
-    frame.insert(0, "rank", range(1, len(frame) + 1))
-    return frame

@@ -1,308 +1,35 @@
-"""The scikit-learn face: `AutoClassifier` and `AutoRegressor`. What a fit does is in `autofit`."""
+"""The scikit-learn face: `AutoClassifier` and `AutoRegressor`; what they share is in `base`, a fit in `autofit`."""
 
-import html
+from __future__ import annotations
+
 import warnings
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import ExitStack
 from pathlib import Path
-from typing import Self
+from typing import Literal
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import ClassifierMixin, RegressorMixin
 
-from comitia.arrays import AnyArray, Array, Estimator, Json, Table
-from comitia.auto.autofit import AutoFit, default_folds, default_method, leaderboard_of, stacked
-from comitia.auto.folder import save
-from comitia.auto.refit import FittedMember, Manner, fit_again
-from comitia.committees import Ensemble
-from comitia.errors import ChoiceError, TableError
-from comitia.evaluation.checks import checked_labels, checked_numbers
+from comitia.arrays import AnyArray, Array, Table
+from comitia.auto.base import AutoBase
+from comitia.auto.refit import Manner
+from comitia.errors import ChoiceError, ComitiaWarning, TableError
+from comitia.evaluation.checks import checked_labels, checked_numbers, checked_weights
+from comitia.evaluation.judged import Given
+from comitia.evaluation.metrics import Target, make_target, needs_positive
 from comitia.evaluation.resampling import CV
-from comitia.evaluation.scoring import LossLike, Scorer, Scoring, Task, make_scoring
-from comitia.execution import Workers
-from comitia.execution.kept import kept_starter
-from comitia.learners.default import default_space
-from comitia.methods import Method, get_method
+from comitia.evaluation.scoring import LossLike, Scoring, make_scoring
+from comitia.methods import Method
 from comitia.seams import Store
-from comitia.seeds import seed_of
-from comitia.study.budget import Budget, Meter
-from comitia.study.study import Callback, Study
-from comitia.tables.cleaner import Columns, Matrix, TableCleaner, column_names
+from comitia.study.study import Callback
 
-TRIAL_SHARE = 0.4
-"""Share of the time limit after which a trial is killed, unless the user says otherwise."""
-MANNERS = ("full", "folds", False)
+OF_SQUARES = frozenset(("explained_variance", "neg_mean_squared_error", "neg_root_mean_squared_error", "r2"))
+"""Metrics that the mean is right for."""
 
 
-class _Auto(BaseEstimator, ABC):  # type: ignore[misc]
-    """What both tasks share: parameters, a fit, and what is known after it."""
-
-    _task: Task
-    cleaner_: TableCleaner
-    n_features_in_: int
-    study_: Study
-    members_: list[FittedMember]
-    ensemble_: Ensemble
-    validation_score_: float
-
-    def __init__(
-        self,
-        *,
-        time_limit: float | None = None,
-        n_trials: int | None = None,
-        method: str | Method | None = None,
-        scoring: LossLike | None = None,
-        cv: CV | None = None,
-        include: Sequence[object] | None = None,
-        exclude: Sequence[str] = (),
-        refit: Manner = "full",
-        n_jobs: int | None = -1,
-        executor: Executor | None = None,
-        trial_time_limit: float | None = None,
-        trial_memory_limit: float | None = None,
-        storage: str | Path | Store | None = None,
-        callbacks: Iterable[Callback] = (),
-        verbose: int = 0,
-        random_state: int | None = None,
-    ) -> None:
-        self.time_limit = time_limit
-        self.n_trials = n_trials
-        self.method = method
-        self.scoring = scoring
-        self.cv = cv
-        self.include = include
-        self.exclude = exclude
-        self.refit = refit
-        self.n_jobs = n_jobs
-        self.executor = executor
-        self.trial_time_limit = trial_time_limit
-        self.trial_memory_limit = trial_memory_limit
-        self.storage = storage
-        self.callbacks = callbacks
-        self.verbose = verbose
-        self.random_state = random_state
-
-    # ---- fitting --------------------------------------------------------------------------------------------------
-
-    def fit(
-        self,
-        X: Table | ArrayLike,
-        y: ArrayLike | None,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-        X_val: Table | ArrayLike | None = None,
-        y_val: ArrayLike | None = None,
-    ) -> Self:
-        """Search for the model that generalises best, and refit it on all rows.
-
-        Parameters
-        ----------
-        X : array, sparse matrix, pandas or polars frame of shape (n_rows, n_columns)
-            Numbers, strings, dates, booleans, missing values.
-        y : array of shape (n_rows,)
-        sample_weight : array of shape (n_rows,), optional
-            Counts in the loss, and in the fit where the learner accepts weights.
-        groups : array of shape (n_rows,), optional
-            Rows of a group stay on one side of every split.
-        X_val, y_val : optional
-            Rows to judge on, instead of splits of `X`.
-        """
-        self.check_parameters()
-        meter = Budget(self.time_limit, self.n_trials).start()
-        self.cleaner_ = TableCleaner(type(self).__name__).fit(X)
-        self.n_features_in_ = self.cleaner_.n_features_in_
-        self._remember_names(X)
-        table = self.cleaner_.transform(X)
-        target = self._encode_target(y, table.shape[0])
-        if X_val is None:
-            cv = self._splits(target, groups)
-        elif sample_weight is None and groups is None:
-            more = self.cleaner_.transform(X_val)
-            table, target, cv = stacked(table, target, more, self._encode_more(y_val, more.shape[0]))
-        else:
-            raise ChoiceError(
-                "X_val and y_val cannot be combined with sample_weight or groups. Got both. "
-                "Give a predefined split as 'cv' instead."
-            )
-        auto = self._auto_fit(table, target, cv, groups, sample_weight)
-        study = auto.open_study(seed_of(self.random_state), self.storage)
-        with ExitStack() as stack:
-            executor = self._executor(meter, stack)
-            auto.search(study, executor, meter, self.refit, self.callbacks, progress=bool(self.verbose))
-            self.study_ = study
-            refitted = fit_again(study, auto.evaluator, self.refit, executor, meter)
-        auto.warn(self.study_, refitted)
-        self.members_ = refitted.members or [auto.fallback()]
-        self.ensemble_ = auto.ensemble(self.study_, self.members_)
-        self.validation_score_ = auto.validation_score(self.study_, self.members_)
-        return self
-
-    def check_parameters(self) -> None:
-        """Refuse wrong parameters, before anything is read or written."""
-        if self.refit not in MANNERS:
-            raise ChoiceError(f"The 'refit' parameter must be 'full', 'folds' or False. Got {self.refit!r} instead.")
-        self._scoring()
-        Budget(self.time_limit, self.n_trials)
-        if self.method is not None:
-            get_method(self.method)
-        default_space(Columns(1), self._task, 1, include=self.include, exclude=self.exclude)
-        Workers(self.n_jobs, trial_time_limit=self.trial_time_limit, trial_memory_limit=self.trial_memory_limit)
-
-    def _scoring(self) -> Scoring:
-        return make_scoring(self.scoring, self._task)
-
-    def _auto_fit(
-        self, table: Matrix, target: AnyArray, cv: CV, groups: ArrayLike | None, sample_weight: ArrayLike | None
-    ) -> AutoFit:
-        scoring = self._scoring()
-        return AutoFit(
-            table=table,
-            target=target,
-            task=self._task,
-            scoring=scoring,
-            cv=cv,
-            default=default_space(
-                self.cleaner_.columns_, self._task, table.shape[0], include=self.include, exclude=self.exclude
-            ),
-            method=default_method(scoring, self._task, cv, is_grouped=groups is not None)
-            if self.method is None
-            else get_method(self.method),
-            groups=groups,
-            sample_weight=sample_weight,
-        )
-
-    def _splits(self, target: AnyArray, groups: ArrayLike | None) -> CV:
-        if self.cv is not None:
-            return self.cv
-        has_selection_split = self.method is not None and get_method(self.method).has_selection_split
-        return default_folds(target, self._task, groups, has_selection_split=has_selection_split)
-
-    def _executor(self, meter: Meter, stack: ExitStack) -> Executor:
-        """Return where trials and refits run; the stack closes workers that are started here."""
-        if self.executor is not None:
-            return self.executor
-        time_limit = meter.budget.time_limit
-        limit = self.trial_time_limit
-        if limit is None and time_limit is not None:
-            limit = TRIAL_SHARE * time_limit  # one trial that never ends must not take all of it
-        memory_limit = self.trial_memory_limit
-        workers = Workers(self.n_jobs, trial_time_limit=limit, trial_memory_limit=memory_limit, starter=kept_starter)
-        return stack.enter_context(workers)
-
-    @abstractmethod
-    def _encode_target(self, y: ArrayLike | None, n_rows: int) -> AnyArray:
-        """Return the target as learners get it, and remember its classes."""
-
-    @abstractmethod
-    def _encode_more(self, y: ArrayLike | None, n_rows: int) -> AnyArray:
-        """Return further rows of the target, with the classes of the first."""
-
-    # ---- predicting -----------------------------------------------------------------------------------------------
-
-    def _remember_names(self, X: Table | ArrayLike) -> None:
-        self.__dict__.pop("feature_names_in_", None)
-        if (names := column_names(X)) is not None:
-            self.feature_names_in_: AnyArray = np.asarray(names, dtype=object)
-
-    def _table(self, X: Table | ArrayLike) -> Matrix:
-        """Return a new table as learners get it."""
-        check_is_fitted(self, "ensemble_")
-        had_names, has_names = "feature_names_in_" in vars(self), column_names(X) is not None
-        if had_names != has_names:
-            here, there = ("does not have valid", "with") if had_names else ("has", "without")
-            message = f"X {here} feature names, but {type(self).__name__} was fitted {there} feature names"
-            warnings.warn(message, UserWarning, stacklevel=3)
-        return self.cleaner_.transform(X)
-
-    def _score(
-        self, default: Callable[..., float], X: Table | ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> float:
-        """Return the score of `scoring`, or scikit-learn's own."""
-        loss = self._scoring().loss
-        if self.scoring is not None and isinstance(loss, Scorer):
-            return loss(self, X, np.asarray(y), sample_weight)
-        return float(default(X, y, sample_weight=sample_weight))
-
-    # ---- after the fit --------------------------------------------------------------------------------------------
-
-    def leaderboard(self) -> pd.DataFrame:
-        """Return one row per finished trial, the best first."""
-        check_is_fitted(self, "study_")
-        return leaderboard_of(self.study_)
-
-    @property
-    def _heaviest(self) -> FittedMember:
-        check_is_fitted(self, "members_")
-        return max(self.members_, key=lambda member: member.weight)
-
-    @property
-    def best_params_(self) -> Json:
-        """Configuration of the member with the largest weight; empty for the fallback."""
-        return dict(self._heaviest.config)
-
-    @property
-    def best_score_(self) -> float:
-        """Validation score of the best trial, with scikit-learn's sign: optimistic, being the best of many."""
-        check_is_fitted(self, "members_")
-        return self._scoring().score(self.study_.best_trial.loss)
-
-    @property
-    def best_index_(self) -> int:
-        """Number of the best trial."""
-        check_is_fitted(self, "members_")
-        return self.study_.best_trial.number
-
-    @property
-    def best_estimator_(self) -> Estimator:
-        """Fitted pipeline of the member with the largest weight; it takes the cleaned table."""
-        return self._heaviest.pipeline
-
-    def save(self, path: str | Path) -> None:
-        """Write a model folder that `comitia.load` reads."""
-        if "ensemble_" not in vars(self):
-            raise ChoiceError(f"A model must be fitted before it is saved. Got {type(self).__name__} without a fit.")
-        save(self, Path(path))
-
-    def __getstate__(self) -> Json:
-        state = dict(super().__getstate__())
-        if "study_" in state:
-            state["study_"] = state["study_"].in_memory()  # an open file cannot be pickled
-        return state
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        return tags
-
-    def _repr_html_(self) -> str:
-        """Show the members in notebooks once fitted."""
-        if "members_" not in vars(self):
-            return f"<pre>{html.escape(repr(self))}</pre>"
-        rows = "".join(
-            f"<tr><td>{member.weight:.2f}</td><td>{html.escape(str(member.config or 'fallback'))}</td></tr>"
-            for member in self.members_
-        )
-        best = self.study_.history.best
-        loss = "none succeeded" if best is None else f"best validation loss {best.loss:.4g}"
-        return (
-            f"<p><b>{type(self).__name__}</b>: {self.study_.history.n_finished} trials, {loss}</p>"
-            f"<table><tr><th>weight</th><th>member</th></tr>{rows}</table>"
-        )
-
-    def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:
-        return {"text/plain": repr(self), "text/html": self._repr_html_()}
-
-
-class AutoClassifier(ClassifierMixin, _Auto):  # type: ignore[misc]
+class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
     """Find and fit the classifier that generalises best inside a budget.
 
     Parameters
@@ -313,11 +40,23 @@ class AutoClassifier(ClassifierMixin, _Auto):  # type: ignore[misc]
         Number of configurations to try.
     method : str or Method, optional
         A method of the registry, `comitia.METHODS`. If not given: "committee", which returns up to eight models with
-        weights. Where no committee can be chosen it is "bayes", which returns the best model: with a `scoring` that is
-        not an error, log loss or squared error, or a `cv` that judges each trial on other rows.
-    scoring : str or callable, default "zero-one"
-        A loss of comitia's ("zero-one", "log-loss") or a scikit-learn scorer. "log-loss" fails for learners without
-        probabilities, such as "svm".
+        weights. With a `cv` that judges each trial on other rows no committee can be chosen: then it is "bayes", which
+        returns the best model.
+    scoring : str or callable, default "accuracy"
+        What counts: any classification scorer of scikit-learn's by its name, a short name ("auc", "mcc", "log-loss",
+        "brier"), `sklearn.metrics.make_scorer(...)` or a callable `(estimator, X, y) -> score`. It sees your labels and
+        your table. Every number that is shown is in this metric, and greater is better.
+    metrics : list of str or callable
+        Further metrics to report, at no extra fit.
+    pos_label : label, optional
+        The positive one of two classes, for metrics such as "f1" that have one. If not given: 1, as in scikit-learn,
+        else the rarer class, with a warning.
+    class_weight : dict or "balanced", optional
+        As if each row had the weight of its class, in every fit and in every validation number; times `sample_weight`.
+    decision_rule : {"auto", "argmax"}
+        "auto" tunes a threshold, or weights of classes, on validation rows where the metric is one of labels other than
+        accuracy and it measures better; "argmax" always predicts the most probable class. Probabilities stay as they
+        are.
     cv : int, float, splitter or list of splits, optional
         If not given: up to five stratified folds, three from 20,000 rows on.
     include : list, optional
@@ -347,9 +86,20 @@ class AutoClassifier(ClassifierMixin, _Auto):  # type: ignore[misc]
     members_ : list of FittedMember
         What votes or is averaged: `config`, `weight`, `pipeline` (fitted; it takes the cleaned table), `trial`,
         `temperature` (what its probabilities are tempered by, see docs/committees.md).
+    validation_predictions_ : ValidationPredictions
+        What the members said together about rows that they were not fitted on: `rows`, `y`, `predictions`,
+        `probabilities`; `to_frame()` makes a table of it. Each fold's decisions are made by a rule that was tuned on
+        the other folds.
     validation_score_ : float
-        Score of the members together on the rows that each was judged on, with scikit-learn's sign: `best_score_` is
-        that of the best single model. Both are optimistic. NaN where `scoring` cannot be computed from what is kept.
+        The metric of just these predictions: `best_score_` is that of the best single model, the mean over its folds.
+        Both are optimistic, being the best of many. NaN where no predictions were kept.
+    validation_scores_ : dict
+        The same for further `metrics`; the metric itself is "score".
+    decision_rule_ : DecisionRule
+        How `predict` decides by the probabilities: `threshold` of the second of two classes, or `weights` of classes.
+    classes_ : array
+    pos_label_ : label
+        The positive one of two classes; None for more.
     study_ : Study
 
     Examples
@@ -363,7 +113,63 @@ class AutoClassifier(ClassifierMixin, _Auto):  # type: ignore[misc]
     """
 
     _task = "classification"
+    _plain_rule = "argmax"
+    _plain_metrics = frozenset(("accuracy",))  # a tuned rule measured no better
     classes_: AnyArray
+
+    def __init__(
+        self,
+        *,
+        time_limit: float | None = None,
+        n_trials: int | None = None,
+        method: str | Method | None = None,
+        scoring: LossLike | None = None,
+        metrics: Sequence[LossLike] = (),
+        pos_label: object = None,
+        class_weight: Mapping[object, float] | Literal["balanced"] | None = None,
+        decision_rule: str = "auto",
+        cv: CV | None = None,
+        include: Sequence[object] | None = None,
+        exclude: Sequence[str] = (),
+        refit: Manner = "full",
+        n_jobs: int | None = -1,
+        executor: Executor | None = None,
+        trial_time_limit: float | None = None,
+        trial_memory_limit: float | None = None,
+        storage: str | Path | Store | None = None,
+        callbacks: Iterable[Callback] = (),
+        verbose: int = 0,
+        random_state: int | None = None,
+    ) -> None:
+        super().__init__(
+            time_limit=time_limit,
+            n_trials=n_trials,
+            method=method,
+            scoring=scoring,
+            metrics=metrics,
+            decision_rule=decision_rule,
+            cv=cv,
+            include=include,
+            exclude=exclude,
+            refit=refit,
+            n_jobs=n_jobs,
+            executor=executor,
+            trial_time_limit=trial_time_limit,
+            trial_memory_limit=trial_memory_limit,
+            storage=storage,
+            callbacks=callbacks,
+            verbose=verbose,
+            random_state=random_state,
+        )
+        self.pos_label = pos_label
+        self.class_weight = class_weight
+
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        if isinstance(self.class_weight, str) and self.class_weight != "balanced":
+            raise ChoiceError(
+                f"'class_weight' must be 'balanced' or a weight for each class. Got {self.class_weight!r} instead."
+            )
 
     def _encode_target(self, y: ArrayLike | None, n_rows: int) -> AnyArray:
         labels = checked_labels(y, n_rows)
@@ -373,7 +179,34 @@ class AutoClassifier(ClassifierMixin, _Auto):  # type: ignore[misc]
                 f"A classifier needs at least 2 classes in the target. Got one class: {self.classes_[0]!r}. "
                 "Check the target column."
             )
+        target = make_target(labels, self.classes_, self.pos_label)
+        self.pos_label_, self._is_positive_chosen = target.positive, target.is_chosen
         return codes.astype(np.intp)
+
+    @property
+    def _target(self) -> Target:
+        return Target(np.empty(0), self.classes_, self.pos_label_)
+
+    def _given(self, target: AnyArray, X: Table | ArrayLike | None) -> Given:
+        return Given(self.classes_[target], self.classes_, self._shown(X), self.cleaner_.transform)
+
+    def _tell_positive(self, scoring: Scoring, metrics: Mapping[str, Scoring]) -> None:
+        unbound = [make_scoring(one, self._task).scorer for one in (self.scoring, *self.metrics)]
+        names = [scorer.name for scorer in unbound if needs_positive(scorer)]
+        if self._is_positive_chosen and names:
+            warnings.warn(
+                f"The class {self.pos_label_!r}, the rarer one, is taken as the positive class of {', '.join(names)}. "
+                "Set pos_label to choose.",
+                ComitiaWarning,
+                stacklevel=4,
+            )
+
+    def _weights(self, target: AnyArray, sample_weight: ArrayLike | None) -> ArrayLike | None:
+        if self.class_weight is None:
+            return sample_weight
+        own = checked_weights(sample_weight, len(target))
+        weights = _class_weights(self.class_weight, self.classes_, target, own)[target]
+        return weights if own is None else weights * own
 
     def _encode_more(self, y: ArrayLike | None, n_rows: int) -> AnyArray:
         labels = checked_labels(y, n_rows)
@@ -398,14 +231,17 @@ class AutoClassifier(ClassifierMixin, _Auto):  # type: ignore[misc]
         return np.asarray(odds[:, 1] if odds.shape[1] == 2 else odds)
 
     def score(self, X: Table | ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the accuracy, or the score of `scoring`."""
-        return self._score(super().score, X, y, sample_weight)
+        """Return the score of `scoring` on other rows, accuracy if none was given; greater is better."""
+        return self._score(X, y, sample_weight)
 
 
-class AutoRegressor(RegressorMixin, _Auto):  # type: ignore[misc]
+class AutoRegressor(RegressorMixin, AutoBase):  # type: ignore[misc]
     """Find and fit the regressor that generalises best inside a budget.
 
-    Parameters are those of `AutoClassifier`; `scoring` is "squared-error" if not given.
+    Parameters and attributes are those of `AutoClassifier`, but for what is about classes; `scoring` is "r2" if not
+    given, and may be any regression scorer of scikit-learn's, or a short name ("rmse", "mae", "mape", "rmsle").
+    `decision_rule` is "auto", which tunes a line through the members' mean on validation rows where the metric is not
+    one of squared errors, or "mean".
 
     Examples
     --------
@@ -418,11 +254,20 @@ class AutoRegressor(RegressorMixin, _Auto):  # type: ignore[misc]
     """
 
     _task = "regression"
+    _plain_rule = "mean"
+    _plain_metrics = OF_SQUARES
 
     def _encode_target(self, y: ArrayLike | None, n_rows: int) -> AnyArray:
         return checked_numbers(y, n_rows)
 
     _encode_more = _encode_target
+
+    @property
+    def _target(self) -> Target:
+        return Target(np.empty(0))
+
+    def _given(self, target: AnyArray, X: Table | ArrayLike | None) -> Given:
+        return Given(target, None, self._shown(X), self.cleaner_.transform)
 
     def predict(self, X: Table | ArrayLike) -> Array:
         """Return the prediction for each row, (n,)."""
@@ -430,5 +275,23 @@ class AutoRegressor(RegressorMixin, _Auto):  # type: ignore[misc]
         return np.asarray(self.ensemble_.predict(table), dtype=np.float64)
 
     def score(self, X: Table | ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return R squared, or the score of `scoring`."""
-        return self._score(super().score, X, y, sample_weight)
+        """Return the score of `scoring` on other rows, R squared if none was given; greater is better."""
+        return self._score(X, y, sample_weight)
+
+
+def _class_weights(
+    asked: Mapping[object, float] | str, classes: AnyArray, codes: AnyArray, sample_weight: Array | None
+) -> Array:
+    """Return the weight of each class; those that are not named have 1."""
+    if isinstance(asked, str):
+        counts = np.bincount(codes, sample_weight, minlength=len(classes))
+        return np.asarray(counts.sum() / (len(classes) * np.maximum(counts, 1e-300)))
+    unknown = set(asked) - set(classes.tolist())
+    if unknown:
+        raise ChoiceError(
+            f"'class_weight' must name classes of the target, {classes.tolist()}. Got {sorted(map(str, unknown))}."
+        )
+    weights = np.array([float(asked.get(label, 1.0)) for label in classes.tolist()])
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+        raise ChoiceError(f"'class_weight' must hold numbers >= 0, not all of them 0. Got {dict(asked)!r}.")
+    return weights

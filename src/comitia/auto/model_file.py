@@ -26,6 +26,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from scipy import sparse, special
 from sklearn.base import BaseEstimator
+from sklearn.metrics._scorer import _Scorer
 
 from comitia.arrays import AnyArray, Json
 from comitia.auto.index_checks import Part, check_indices
@@ -110,7 +111,7 @@ def _names_in(entries: Sequence[Entry]) -> set[str]:
 
 
 def _is_harmless(name: str) -> bool:
-    """Tell whether a name is that of an estimator or loss of scikit-learn's, a ufunc, a number or a sparse matrix."""
+    """Tell whether a name is that of an estimator, loss or metric of scikit-learn's, a ufunc, or a type of numbers."""
     module, _, last = name.rpartition(".")
     if module.startswith("sklearn."):
         try:
@@ -120,6 +121,8 @@ def _is_harmless(name: str) -> bool:
     elif module not in OF_NUMBERS:
         return False
     found = vars(sys.modules[module]).get(last) if module in sys.modules else None
+    if module.startswith("sklearn.metrics.") and (isinstance(found, FunctionType) or found is _Scorer):
+        return True  # a scorer, and the metric that it will call if it is asked to
     if not isinstance(found, type):
         return isinstance(found, np.ufunc) or (_is_of_loss(name) and last.startswith("__pyx_unpickle_"))
     if module.startswith("sklearn."):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -43,7 +44,12 @@ def fit(
     time_limit: Annotated[float | None, typer.Option(help="Seconds for everything; 60 if no limit is given.")] = None,
     n_trials: Annotated[int | None, typer.Option(help="Configurations to try.")] = None,
     task: Annotated[str | None, typer.Option(help="classification or regression; detected if not given.")] = None,
-    metric: Annotated[str | None, typer.Option(help="A scikit-learn scorer or a loss of comitia's.")] = None,
+    metric: Annotated[
+        str | None, typer.Option(help="What counts: a scikit-learn scorer such as roc_auc, f1, rmse, mae.")
+    ] = None,
+    also: Annotated[list[str] | None, typer.Option(help="A further metric to report; may be repeated.")] = None,
+    pos_label: Annotated[str | None, typer.Option(help="The positive one of two classes, for f1 and its like.")] = None,
+    class_weight: Annotated[str | None, typer.Option(help="balanced: rare classes count as much as others.")] = None,
     groups: Annotated[str | None, typer.Option(help="Column whose rows stay together in every split.")] = None,
     weights: Annotated[str | None, typer.Option(help="Column with the weight of each row.")] = None,
     time_column: Annotated[str | None, typer.Option(help="Column to sort by; splits then respect time.")] = None,
@@ -79,6 +85,9 @@ def fit(
             n_trials=n_trials,
             task=task,
             metric=metric,
+            metrics=also,
+            pos_label=pos_label,
+            class_weight=class_weight,
             groups=groups,
             weights=weights,
             time_column=time_column,
@@ -137,21 +146,65 @@ def predict(
 
 
 @app.command()
-def leaderboard(
-    model: Annotated[Path, typer.Argument(help="Model folder, also while its fit is running.")],
+def evaluate(
+    model: Annotated[Path, typer.Argument(help="Model folder.")],
+    table: Annotated[str, typer.Argument(help="Table with the target column, of rows that were not fitted on.")],
     output_format: FormatOption = Format.table,
-    most: Annotated[int, typer.Option(help="Rows to print.")] = 20,
+    delimiter: Annotated[str | None, typer.Option(help="What separates columns; detected if not given.")] = None,
+    trusted: Annotated[list[str] | None, typer.Option(help="A type of your own that the model may hold.")] = None,
 ) -> None:
-    """List trials, the best first.
+    """Score a model on labelled rows, by the metrics that it was fitted with.
 
     **Example**
 
+        comitia evaluate model/ test.csv
+    """
+    with one_line_errors():
+        from comitia.cli.commands import run_evaluate
+
+        _print_rows(run_evaluate(model, table, delimiter, trusted or []), output_format)
+
+
+@app.command()
+def importance(
+    model: Annotated[Path, typer.Argument(help="Model folder.")],
+    table: Annotated[str, typer.Argument(help="Table with the target column, best of rows that were not fitted on.")],
+    repeats: Annotated[int, typer.Option(help="How often each column is shuffled.", min=1)] = 5,
+    output_format: FormatOption = Format.table,
+    delimiter: Annotated[str | None, typer.Option(help="What separates columns; detected if not given.")] = None,
+    trusted: Annotated[list[str] | None, typer.Option(help="A type of your own that the model may hold.")] = None,
+) -> None:
+    """Tell how much a model needs each column: the score that is lost when its values are shuffled.
+
+    **Example**
+
+        comitia importance model/ test.csv
+    """
+    with one_line_errors():
+        from comitia.cli.commands import run_importance
+
+        _print_rows(run_importance(model, table, repeats, delimiter, trusted or []), output_format)
+
+
+@app.command()
+def leaderboard(
+    model: Annotated[Path, typer.Argument(help="Model folder, also while its fit is running.")],
+    test: Annotated[str | None, typer.Option(help="Table with the target, for the score of members on it.")] = None,
+    output_format: FormatOption = Format.table,
+    most: Annotated[int, typer.Option(help="Rows to print.")] = 20,
+) -> None:
+    """List trials and the committee, the best first.
+
+    **Examples**
+
         comitia leaderboard model/ -f json
+
+        comitia leaderboard model/ --test test.csv
     """
     with one_line_errors():
         from comitia.cli.commands import run_leaderboard
 
-        frame = run_leaderboard(model).head(most)
+        frame = run_leaderboard(model, test).head(most)
         if output_format is Format.table and not len(frame):
             print("No trial has finished yet.")
         else:
@@ -185,11 +238,17 @@ def _print_summary(estimator: Auto, output: Path) -> None:
     for member in estimator.members_:
         what = json.dumps(dict(member.config)) if member.config else "predicts the same for every row"
         print(f"  weight {member.weight:.2f}: {what}")
+    name = estimator.metric
     if best is not None and len(estimator.members_) > 1 and not math.isnan(together):
-        print(f"Validation loss {-together:.4g} of the committee, {best.loss:.4g} of the best single model:")
+        print(
+            f"Validation {name} {together:.4g} of the committee, {estimator.best_score_:.4g} of the best single model:"
+        )
         print("both were chosen by the rows that judge them, so they are optimistic")
     elif best is not None:
-        print(f"Best validation loss {best.loss:.4g}: the smallest of many, so optimistic")
+        print(f"Best validation {name} {estimator.best_score_:.4g}: the best of many, so optimistic")
+    for other, score in estimator.validation_scores_.items():
+        if other != "score":
+            print(f"Validation {other} {score:.4g}")
 
 
 def _print_rows(frame: pd.DataFrame, output_format: Format) -> None:
@@ -198,14 +257,29 @@ def _print_rows(frame: pd.DataFrame, output_format: Format) -> None:
     elif output_format is Format.csv:
         frame.to_csv(sys.stdout, index=False)
     else:
-        # texts to the left, as people read them
-        texts = {c: _left(frame[c]) for c in frame.columns if frame[c].dtype.kind not in "iufb"}
-        print(frame.assign(**texts).to_string(index=False, na_rep="", justify="left"))
+        # a pipe gets everything, a terminal what fits
+        print(as_text(frame, shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize))
 
 
-def _left(column: pd.Series) -> pd.Series:
-    texts = column.fillna("").astype(str)
-    return texts.str.ljust(int(texts.str.len().max()) if len(texts) else 0)
+def as_text(frame: pd.DataFrame, width: int) -> str:
+    """Return a table for people: four digits, texts to the left, the last column cut where it is too wide."""
+    texts = {
+        name: [_cell(value) for value in column.tolist()]
+        for name, column in zip(map(str, frame.columns), (frame[c] for c in frame.columns), strict=True)
+    }
+    lines = [""] * (len(frame) + 1)
+    for place, (name, cells) in enumerate(texts.items()):
+        longest = max(map(len, [name, *cells]))
+        is_text = frame.iloc[:, place].dtype.kind not in "iufb"
+        for row, cell in enumerate([name, *cells]):
+            lines[row] += ("  " if place else "") + (cell.ljust(longest) if is_text else cell.rjust(longest))
+    return "\n".join(line[: width - 3] + "..." if len(line.rstrip()) > width else line.rstrip() for line in lines)
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return "" if math.isnan(value) else f"{value:.4g}"
+    return "" if value is None or str(value) in ("<NA>", "nan") else str(value)
 
 
 def main() -> None:

@@ -13,12 +13,12 @@ import numpy as np
 import pandas as pd
 
 from comitia.arrays import AnyArray
-from comitia.auto.autofit import leaderboard_of
+from comitia.auto.boards import leaderboard_of
 from comitia.auto.estimators import AutoClassifier, AutoRegressor
-from comitia.auto.folder import STUDY, check_output, load
+from comitia.auto.folder import MODEL, STUDY, check_output, load
 from comitia.errors import ChoiceError, ModelError, TableError, UnknownName
 from comitia.evaluation.checks import task_of
-from comitia.evaluation.scoring import Task
+from comitia.evaluation.scoring import Task, make_scoring
 from comitia.learners import SPACES
 from comitia.methods import METHODS
 from comitia.study.study import Study
@@ -47,6 +47,9 @@ class FitOptions:
     n_trials: int | None = None
     task: str | None = None
     metric: str | None = None
+    metrics: list[str] | None = None
+    pos_label: str | None = None
+    class_weight: str | None = None
     groups: str | None = None
     weights: str | None = None
     time_column: str | None = None
@@ -127,11 +130,19 @@ def _estimator(options: FitOptions, y: pd.Series) -> Auto:
         from sklearn.model_selection import TimeSeriesSplit
 
         cv = TimeSeriesSplit(cv or 5)
+    classes: dict[str, object] = {}
+    if task == "classification":
+        classes = {"pos_label": _label(options.pos_label, y), "class_weight": options.class_weight}
+    elif options.pos_label is not None or options.class_weight is not None:
+        raise ChoiceError(
+            "--pos-label and --class-weight are for classification. The target is numbers. Leave them out."
+        )
     estimator = KINDS[task](
         time_limit=options.time_limit,
         n_trials=options.n_trials,
         method=options.method,
         scoring=options.metric,
+        metrics=options.metrics or [],
         cv=cv,
         include=options.include or include,
         exclude=options.exclude or [],
@@ -140,8 +151,15 @@ def _estimator(options: FitOptions, y: pd.Series) -> Auto:
         trial_memory_limit=options.trial_memory_limit,
         random_state=options.seed,
     )
+    estimator.set_params(**classes)
     estimator.check_parameters()
     return estimator
+
+
+def _label(text: str | None, y: pd.Series) -> object:
+    """Return the label of the target that is written so."""
+    labels = y.dropna().unique().tolist()
+    return next((label for label in labels if str(label) == text), text)
 
 
 def _task_of(y: pd.Series) -> Task:
@@ -193,19 +211,71 @@ def run_predict(model: Path, table: str, proba: bool, delimiter: str | None, tru
     return pd.DataFrame(estimator.predict_proba(X), columns=[str(c) for c in estimator.classes_])
 
 
-def run_leaderboard(model: Path) -> pd.DataFrame:
+def labelled(
+    model: Path, table: str, delimiter: str | None, trusted: list[str]
+) -> tuple[Auto, pd.DataFrame, pd.Series]:
+    """Return a model, and a table with the column that it predicts beside it."""
+    options = FitOptions.read(model) if (model / FILE).is_file() else None
+    if options is None:
+        raise ModelError(f"{str(model)!r} must be the folder of a `comitia fit`, which knows its target. No {FILE}.")
+    X, y = split_target(read_table(table, delimiter=delimiter), options.target)
+    return load(model, trusted=trusted), X, y
+
+
+def run_evaluate(model: Path, table: str, delimiter: str | None, trusted: list[str]) -> pd.DataFrame:
+    """Return the score and further metrics of a model on labelled rows, and those on its validation rows."""
+    estimator, X, y = labelled(model, table, delimiter, trusted)
+    found = estimator.scores(X, y.to_numpy())
+    rows = [
+        {"metric": estimator.metric if name == "score" else name, "score": score, "validation": known}
+        for (name, score), known in zip(found.items(), estimator.validation_scores_.values(), strict=True)
+    ]
+    return pd.DataFrame(rows)
+
+
+def run_importance(model: Path, table: str, repeats: int, delimiter: str | None, trusted: list[str]) -> pd.DataFrame:
+    """Return how much a model needs each column of a labelled table."""
+    estimator, X, y = labelled(model, table, delimiter, trusted)
+    return estimator.feature_importance(X, y.to_numpy(), n_repeats=repeats)
+
+
+def run_leaderboard(model: Path, test: str | None = None, delimiter: str | None = None) -> pd.DataFrame:
     """Return the trials of a model folder, the best first, each configuration in one column."""
     if not (model / STUDY).is_file():
         raise ModelError(f"{str(model)!r} must be a model folder with a {STUDY}. There is none.")
-    with Study.open(model / STUDY) as study:
-        frame = leaderboard_of(study)
-    configs = [c for c in frame.columns if c.startswith("config.") and c != "config.learner"]
+    if test is not None:
+        estimator, X, y = labelled(model, test, delimiter, [])
+        frame = estimator.leaderboard(X, y.to_numpy())
+    else:
+        known = load(model) if (model / MODEL).is_file() else None
+        frame = known.leaderboard() if known is not None and _is_of_study(known) else _running_leaderboard(model)
+    configs = [c for c in frame.columns if c.startswith("config.")]
     settings = [
         ", ".join(f"{c.split(':')[-1]}={_short(row[c])}" for c in configs if row[c] == row[c] and row[c] is not None)
         for _, row in frame.iterrows()
     ]
-    frame = frame.drop(columns=configs).assign(settings=settings).rename(columns={"config.learner": "learner"})
-    return frame if frame["error"].fillna("").any() else frame.drop(columns="error")
+    frame = frame.drop(columns=configs).assign(settings=settings)
+    unused = [] if frame["error"].fillna("").any() else ["error", "status"]
+    return frame.drop(columns=unused)
+
+
+def _is_of_study(estimator: Auto) -> bool:
+    """Tell whether a model is of the study beside it, and not of one that is being replaced."""
+    history = estimator.study_.history
+    numbers = [member.trial for member in estimator.members_ if member.trial is not None]
+    configs = [member.config for member in estimator.members_ if member.trial is not None]
+    return all(n < len(history) and history.trial(n).config == c for n, c in zip(numbers, configs, strict=True))
+
+
+def _running_leaderboard(model: Path) -> pd.DataFrame:
+    """Return the trials of a fit that has not ended."""
+    options = FitOptions.read(model) if (model / FILE).is_file() else None
+    with Study.open(model / STUDY) as study:
+        truth = study.history.truth
+        task: Task = "regression" if truth is not None and truth.n_classes == 0 else "classification"
+        scoring = make_scoring(None if options is None else options.metric, task)
+        names = [make_scoring(metric, task).scorer.name for metric in (options.metrics or [] if options else [])]
+        return leaderboard_of(study, scoring, names)
 
 
 def _short(value: object) -> str:

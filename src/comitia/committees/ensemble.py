@@ -1,13 +1,14 @@
 """`Ensemble`: weighted fitted members that predict as one."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from comitia.arrays import AnyArray, Array, Predictor, Table
 from comitia.committees.combine import Answers, codes, combined, kept_answers, numbers, probabilities
+from comitia.committees.decisions import DecisionRule, LinearRule, Rule
 
 
 @dataclass(eq=False, repr=False)
@@ -25,11 +26,19 @@ class Ensemble(BaseEstimator):  # type: ignore[misc]
     """The classes; of equals the first here wins. 0, 1, ... if not given."""
     temperatures: Sequence[float] | None = None
     """What each one's probabilities are tempered by before they are averaged; see `tempering`."""
+    rule: Rule | None = None
+    """How a class is decided for by the probabilities of all; if not given, a single model decides by itself, and
+    others for the most probable class, or by `votes`. For numbers, what becomes of their mean."""
+    least: float | None = None
+    """A model's numbers below are raised to it."""
 
     def predict(self, X: Table) -> AnyArray:
         """Return a number, or the code of a class, for each row."""
         if self.n_classes is None:
-            return self._combined([Answers(numbers(model, X)) for model in self.models]).values
+            values = self._combined([Answers(self._numbers(model, X)) for model in self.models]).values
+            return self._at_least(self.rule(values) if isinstance(self.rule, LinearRule) else values)
+        if isinstance(self.rule, DecisionRule):
+            return self.rule(self.predict_proba(X), self.order)
         if self.votes or len(self.models) == 1:  # one model's own answer, which need not be its most probable class
             classes = np.arange(self.n_classes)
             return self._combined([Answers(codes(model, X, classes)) for model in self.models]).values
@@ -40,6 +49,12 @@ class Ensemble(BaseEstimator):  # type: ignore[misc]
         found = self._averaged(X).probabilities
         assert found is not None
         return found
+
+    def _numbers(self, model: Predictor, X: Table) -> Array:
+        return self._at_least(numbers(model, X))
+
+    def _at_least(self, values: Array) -> Array:
+        return values if self.least is None else np.maximum(values, self.least)
 
     def _averaged(self, X: Table) -> Answers:
         n_classes = self.n_classes or 0
@@ -55,3 +70,17 @@ class Ensemble(BaseEstimator):  # type: ignore[misc]
             order=self.order,
             temperatures=self.temperatures,
         )
+
+
+def only(ensemble: Ensemble, is_kept: Sequence[bool]) -> Ensemble:
+    """Return some of the models, which decide without a rule that was tuned for all of them."""
+    kept = [i for i, keep in enumerate(is_kept) if keep]
+    total = sum(ensemble.weights[i] for i in kept)
+    temperatures = ensemble.temperatures
+    return replace(
+        ensemble,
+        models=[ensemble.models[i] for i in kept],
+        weights=[ensemble.weights[i] / total for i in kept],
+        temperatures=None if temperatures is None else [temperatures[i] for i in kept],
+        rule=None,
+    )

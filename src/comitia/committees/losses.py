@@ -143,6 +143,7 @@ class AverageLoss:
     """From means of that to the loss of each row; it may write over its argument: (..., n) -> (..., n)."""
     tempers: bool = False
     """Whether probabilities are tempered before they are averaged; see `tempering`."""
+    is_of_numbers: bool = False
 
 
 def _probabilities(values: AnyArray, y: AnyArray, n_classes: int) -> NDArray[np.float32]:
@@ -186,6 +187,10 @@ def _squares(residuals: AnyArray) -> AnyArray:
     return np.asarray(np.square(residuals, out=residuals))
 
 
+def _sizes(residuals: AnyArray) -> AnyArray:
+    return np.asarray(np.abs(residuals, out=residuals))
+
+
 def _sums_of_squares(residuals: AnyArray) -> AnyArray:
     return np.asarray(np.square(residuals, out=residuals).sum(axis=-2))
 
@@ -193,7 +198,8 @@ def _sums_of_squares(residuals: AnyArray) -> AnyArray:
 LOG_LOSS = AverageLoss("log-loss", "true", _of_the_true_class, _log_rows)
 BRIER = AverageLoss("brier", "class-residuals", _class_residuals, _sums_of_squares)
 TEMPERED_BRIER = AverageLoss("tempered-brier", "tempered-class-residuals", _class_residuals, _sums_of_squares, True)
-SQUARED_ERROR = AverageLoss("squared-error", "residuals", _residuals, _squares)
+SQUARED_ERROR = AverageLoss("squared-error", "residuals", _residuals, _squares, is_of_numbers=True)
+ABSOLUTE_ERROR = AverageLoss("absolute-error", "residuals", _residuals, _sizes, is_of_numbers=True)
 
 CommitteeLoss = VoteLoss | AverageLoss
 

@@ -162,13 +162,13 @@ def pool_of(history: History, keeper: KeptPart | None) -> Pool:
 def loss_for(history: History, wanted: CommitteeLoss | None) -> CommitteeLoss | None:
     """Return the loss that fits what the history keeps; None while it keeps nothing.
 
-    Numbers have no votes: their loss is the squared error, whatever is wanted. If nothing is wanted it is the log loss
-    where probabilities were kept and the zero-one loss of a vote where classes were.
+    Numbers have no votes: their loss is the squared error unless another one of numbers is wanted. If nothing is wanted
+    it is the log loss where probabilities were kept and the zero-one loss of a vote where classes were.
     """
     if history.truth is None:
         return None
     if history.truth.n_classes == 0:
-        return SQUARED_ERROR
+        return wanted if isinstance(wanted, AverageLoss) and wanted.is_of_numbers else SQUARED_ERROR
     if wanted is not None:
         return wanted
     for number in history.finished.tolist():

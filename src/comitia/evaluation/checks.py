@@ -1,7 +1,7 @@
 """Check what users give: a table, what is to be predicted, weights, groups, further metrics."""
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +11,7 @@ from sklearn.utils.validation import column_or_1d
 from comitia.arrays import AnyArray, Array, Table
 from comitia.errors import ChoiceError, ComitiaWarning, TableError
 from comitia.evaluation.fitting import Build
-from comitia.evaluation.scoring import LossLike, Scorer, Task, make_loss, make_scorer
+from comitia.evaluation.scoring import LossLike, Scorer, Task, make_loss, make_scoring
 
 MOST_CLASSES = 50
 """Whole numbers with more different values than this, and than a twentieth of the rows, are numbers to predict."""
@@ -167,11 +167,11 @@ def checked_weights(values: ArrayLike | None, n_rows: int) -> Array | None:
     return weights
 
 
-def checked_metrics(metrics: Iterable[str | Callable[..., float]]) -> list[Scorer]:
+def checked_metrics(metrics: Iterable[LossLike]) -> list[Scorer]:
     """Return scorers with names of their own."""
     if isinstance(metrics, str):
         raise ChoiceError(f"'metrics' must be a list of scorers. Got the text {metrics!r}. Write [{metrics!r}].")
-    scorers = [make_scorer(metric) for metric in metrics]
+    scorers = [make_scoring(metric, "classification").scorer for metric in metrics]
     names = [scorer.name for scorer in scorers]
     if bad := {name for name in names if names.count(name) > 1}:
         raise ChoiceError(

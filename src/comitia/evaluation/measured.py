@@ -26,6 +26,15 @@ class KeptSplit:
     """How long the answers took; NaN where that was not measured."""
 
 
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """What the model of one split answered, for scorers that have no number for a split by itself."""
+
+    rows: Indices
+    answers: dict[bool, AnyArray]
+    """By whether they are probabilities."""
+
+
 @dataclass
 class Measured:
     """What one trial has so far."""
@@ -35,6 +44,8 @@ class Measured:
     selection_losses: list[float] = field(default_factory=list)
     n_fits: int = 0
     kept: list[KeptSplit] = field(default_factory=list)
+    answered: list[Answered] = field(default_factory=list)
+    """What scorers were answered on each split."""
     where: str = ""
     """What is being done now, for the text of an error."""
 

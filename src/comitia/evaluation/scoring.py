@@ -1,6 +1,7 @@
-"""Which number counts: losses that trials are judged by, smaller is better, row by row where that has a meaning.
+"""Which number counts: losses that trials are judged by, smaller is better, and what users see of them.
 
-A scikit-learn scorer becomes a loss by its sign, and a loss a score for users, here and nowhere else.
+Users see scores as scikit-learn has them: greater is better. A scorer becomes a loss by its sign, and a loss a score
+again, here and nowhere else. Whether a metric fits a target, and which class is its positive one, is in `metrics`.
 """
 
 import inspect
@@ -11,8 +12,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.metrics import get_scorer, get_scorer_names
+from sklearn.metrics._scorer import _BaseScorer  # what `make_scorer` returns; it has no public name
 
-from comitia.arrays import AnyArray, Array, Estimator, Table
+from comitia.arrays import AnyArray, Array, Predictor, Table
 from comitia.errors import ChoiceError, UnknownName
 
 Task = Literal["classification", "regression"]
@@ -59,6 +61,7 @@ ROW_LOSSES = {
         RowLoss("absolute-error", "regression", _absolute_error),
     )
 }
+DEFAULT_LOSSES: dict[Task, str] = {"classification": "zero-one", "regression": "squared-error"}
 
 
 @dataclass(frozen=True)
@@ -71,11 +74,31 @@ class Scorer:
     needs_probabilities: bool = False
     """It asks the model itself for what it needs."""
 
-    def __call__(self, estimator: Estimator, X: Table, y: AnyArray, sample_weight: ArrayLike | None = None) -> float:
+    def __call__(self, model: Predictor, X: Table, y: AnyArray, sample_weight: ArrayLike | None = None) -> float:
         """Return the score; weights are passed on where the scorer takes them."""
-        if sample_weight is not None and _takes_weights(self.score):
-            return float(self.score(estimator, X, y, sample_weight=sample_weight))
-        return float(self.score(estimator, X, y))
+        if sample_weight is not None and self.takes_weights:
+            return float(self.score(model, X, y, sample_weight=sample_weight))
+        return float(self.score(model, X, y))
+
+    @property
+    def takes_weights(self) -> bool:
+        """Whether rows may count differently."""
+        score = self.score._score_func if isinstance(self.score, _BaseScorer) else self.score
+        parameters = inspect.signature(score).parameters
+        return "sample_weight" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+
+    @property
+    def is_of_answers(self) -> bool:
+        """Whether it compares a model's answers with the truth, and looks at neither the model nor the table."""
+        return isinstance(self.score, _BaseScorer)
+
+    @property
+    def asks_for(self) -> tuple[str, ...]:
+        """Names of the methods by which it asks a model, the first that there is; () where nobody can know."""
+        if not isinstance(self.score, _BaseScorer):
+            return ()
+        methods = self.score._response_method
+        return (methods,) if isinstance(methods, str) else tuple(methods)
 
 
 Loss = RowLoss | Scorer
@@ -83,53 +106,71 @@ LossLike = str | Loss | Callable[..., float]
 """A name of a row loss or of a scikit-learn scorer, or a callable `(estimator, X, y) -> score`."""
 
 
+# ---- what users see -------------------------------------------------------------------------------------------------
+
+DEFAULT_SCORINGS: dict[Task, str] = {"classification": "accuracy", "regression": "r2"}
+SCORER_OF = {
+    "zero-one": "accuracy",
+    "log-loss": "neg_log_loss",
+    "squared-error": "neg_mean_squared_error",
+    "absolute-error": "neg_mean_absolute_error",
+    "logloss": "neg_log_loss",
+    "log_loss": "neg_log_loss",
+    "brier": "neg_brier_score",
+    "auc": "roc_auc",
+    "mcc": "matthews_corrcoef",
+    "mse": "neg_mean_squared_error",
+    "rmse": "neg_root_mean_squared_error",
+    "mae": "neg_mean_absolute_error",
+    "mape": "neg_mean_absolute_percentage_error",
+    "rmsle": "neg_root_mean_squared_log_error",
+}
+"""comitia's losses and common short names, by the scorers that they mean."""
+ROW_LOSS_OF = {
+    "accuracy": "zero-one",
+    "neg_log_loss": "log-loss",
+    "neg_mean_squared_error": "squared-error",
+    "neg_mean_absolute_error": "absolute-error",
+}
+"""Scorers that are a row loss with another sign; accuracy is 1 minus the zero-one loss."""
+
+
 @dataclass(frozen=True)
 class Scoring:
     """What models are compared by, and what users see of it; made by `make_scoring`."""
 
     name: str
-    """In lower case; "a function" for a callable of the user's."""
-    loss: Loss
-    """What trials are judged by."""
+    """Of the scorer; "a function" for a callable of the user's."""
+    scorer: Scorer
+    """What users see: greater is better."""
     row_loss: RowLoss | None = None
-    """The same loss row by row, where there is one: a committee is judged by what was kept of its members' answers."""
+    """The same number as a mean over rows, where it is one."""
     best: float = 0.0
-    """The score of a model whose row loss is 0."""
+    """The score of a model whose loss is 0."""
+    least: float | None = None
+    """Predictions below are raised to it, where a metric is not defined for them; see `metrics`."""
 
     @property
-    def committee_loss(self) -> Loss:
-        """What a committee is judged by."""
-        return self.loss if self.row_loss is None else self.row_loss
-
-    @property
-    def can_choose_committees(self) -> bool:
-        """Whether a committee that is chosen by the Brier score or the squared error is good at it."""
-        return self.name in COMMITTEE_SCORINGS
+    def loss(self) -> Loss:
+        """What trials are judged by."""
+        return self.scorer if self.row_loss is None else self.row_loss
 
     def score(self, loss: float) -> float:
-        """Turn a trial's loss into a score: greater is better."""
-        return -loss
-
-    def committee_score(self, loss: float) -> float:
-        """Turn a loss of `committee_loss` into a score."""
+        """Turn a trial's loss into a score."""
         return self.best - loss
 
 
-DEFAULT_LOSSES: dict[Task, str] = {"classification": "zero-one", "regression": "squared-error"}
-ROW_LOSS_OF = {"accuracy": "zero-one", "neg_log_loss": "log-loss", "neg_mean_squared_error": "squared-error"}
-"""Scorers that are a row loss with another sign; accuracy is 1 minus the zero-one loss."""
-COMMITTEE_SCORINGS = frozenset((*ROW_LOSS_OF, *ROW_LOSS_OF.values(), "neg_root_mean_squared_error", "r2"))
-
-
 def make_scoring(scoring: LossLike | None, task: Task) -> Scoring:
-    """Return what models of a task are compared by; where nothing is given, by the default of the task."""
-    scoring = DEFAULT_LOSSES[task] if scoring is None else scoring
-    loss = make_loss(scoring)
-    if isinstance(loss, RowLoss):
-        return Scoring(loss.name, loss, loss)
-    name = scoring.lower() if isinstance(scoring, str) else "a function"
+    """Return what models of a task are compared by; where nothing is given, accuracy or R squared."""
+    scoring = DEFAULT_SCORINGS[task] if scoring is None else scoring
+    if isinstance(scoring, RowLoss):
+        scoring = scoring.name
+    if isinstance(scoring, str):
+        scoring = SCORER_OF.get(scoring.lower(), scoring)
+    scorer = make_scorer(scoring)
+    name = scorer.name if isinstance(scoring, str) or scorer.is_of_answers else "a function"
     row_loss = ROW_LOSSES[ROW_LOSS_OF[name]] if name in ROW_LOSS_OF else None
-    return Scoring(name, loss, row_loss, best=1.0 if name == "accuracy" else 0.0)
+    return Scoring(name, scorer, row_loss, best=1.0 if name == "accuracy" else 0.0)
 
 
 def make_loss(scoring: LossLike) -> Loss:
@@ -157,9 +198,3 @@ def make_scorer(scoring: str | Scorer | Callable[..., float]) -> Scorer:
             )
         return Scorer(getattr(scoring, "__name__", str(scoring)), scoring)
     raise ChoiceError(f"A scorer must be a name or a callable (estimator, X, y) -> score. Got {scoring!r} instead.")
-
-
-def _takes_weights(score: Callable[..., float]) -> bool:
-    score = getattr(score, "_score_func", score)  # a scikit-learn scorer says nothing, its metric does
-    parameters = inspect.signature(score).parameters
-    return "sample_weight" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())

@@ -6,23 +6,24 @@ An evaluator is pickled once and called in another process; it shares nothing.
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from comitia.arrays import AnyArray, Array, Estimator, Indices, Table, has_probabilities
+from comitia.arrays import AnyArray, Estimator, Indices, Table
 from comitia.committees import combine
 from comitia.evaluation import checks
 from comitia.evaluation.fingerprint import fingerprint
 from comitia.evaluation.fitting import Build, Examples, HasQuick, Quick, fit
 from comitia.evaluation.isolation import quiet, seeded_globals
+from comitia.evaluation.judged import Given, Judged, pooled
 from comitia.evaluation.measured import KeptSplit, Measured, compact, observed
+from comitia.evaluation.metrics import make_target, positive_of, with_positive
 from comitia.evaluation.resampling import CV, carve_selection, check_can_be_carved, make_resampling
-from comitia.evaluation.scoring import LossLike, Scorer, Task, make_scoring
+from comitia.evaluation.scoring import DEFAULT_LOSSES, LossLike, Scorer, Task, make_loss
 from comitia.history import Observation, Predictions, Trial, Truth
 from comitia.seams import Judging, Keep, Resampling, Split
 from comitia.seeds import Seeds
@@ -45,7 +46,8 @@ class TableEvaluator:
         Whole numbers with more than 50 different values (and than a twentieth of the rows) are taken as numbers.
     loss : str or callable, default: zero-one for classes, squared error for numbers
         What is minimised: "zero-one", "log-loss", "squared-error", "absolute-error", or a scikit-learn scorer, whose
-        sign is turned.
+        sign is turned. A trial's is the mean over its splits; where a scorer gives no number for some split, such as
+        ROC AUC for rows of one class, it is that of all splits' predictions together.
     metrics : iterable of str or callable
         Further scikit-learn scorers to report.
     cv : int, float, splitter, list of splits or `Resampling`, default 5
@@ -59,6 +61,10 @@ class TableEvaluator:
         the same for every trial, never trained on nor searched on. Methods such as "gp-sel" choose by them at the end.
     keep : {"nothing", "predictions", "probabilities"}
         What to keep of the models' answers.
+    given : Given, optional
+        The table and the labels as the user gave them, where `X` was cleaned and `y` are codes: what scorers see.
+    least : float, optional
+        Predicted numbers below are raised to it, for metrics that are not defined there.
 
     Examples
     --------
@@ -82,13 +88,15 @@ class TableEvaluator:
         *,
         task: Task | None = None,
         loss: LossLike | None = None,
-        metrics: Iterable[str | Callable[..., float]] = (),
+        metrics: Iterable[LossLike] = (),
         cv: CV = 5,
         reshuffled: bool = False,
         groups: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         selection_split: float | None = None,
         keep: Keep = "nothing",
+        given: Given | None = None,
+        least: float | None = None,
     ) -> None:
         self._cache: dict[tuple[int, int], list[Split]] = {}
         self._carved: dict[int, _Parts] = {}
@@ -100,13 +108,18 @@ class TableEvaluator:
         if task is not None:
             checks.check_option("task", task, get_args(Task))
         self.task: Task = task or checks.task_of(self.y, loss)
-        self.loss = make_scoring(loss, self.task).loss
-        self.metrics = checks.checked_metrics(metrics)
         checks.check_option("keep", keep, get_args(Keep))
         self.keep = keep
         self.selection_split = checks.checked_fraction(selection_split)
         is_classification = self.task == "classification"
         self.classes = checks.classes_of(self.y) if is_classification else None
+        self.given = Given(self.y, self.classes) if given is None else given
+        self.least = least
+        target = make_target(self.given.y, self.given.classes)
+        made = make_loss(DEFAULT_LOSSES[self.task] if loss is None else loss)
+        self.loss = with_positive(made, target) if isinstance(made, Scorer) else made
+        self._positive = positive_of(self.loss)
+        self.metrics = [with_positive(metric, target) for metric in checks.checked_metrics(metrics)]
         self.codes = None if self.classes is None else np.searchsorted(self.classes, self.y)
         self.resampling: Resampling = make_resampling(
             cv, stratify=is_classification, grouped=self.groups is not None, reshuffled=reshuffled
@@ -138,7 +151,8 @@ class TableEvaluator:
 
     def fingerprint(self) -> str:
         """Return a hash of the data and of how trials are judged: results are comparable while it is the same."""
-        judged = (self.y, self.groups, self.sample_weight, self.resampling, self.loss.name, self.selection_split)
+        loss = self.loss.name if self._positive is None else f"{self.loss.name} of {self._positive!r}"
+        judged = (self.y, self.groups, self.sample_weight, self.resampling, loss, self.selection_split)
         return fingerprint(self.X, *judged)
 
     # ---- one model ------------------------------------------------------------------------------------------------
@@ -155,21 +169,15 @@ class TableEvaluator:
     def answer(self, model: Estimator, X: Table, probabilities: bool) -> AnyArray:
         """Return class codes, class probabilities over all the study's classes, or numbers.
 
-        Where the loss itself needs no probabilities, a learner without any gives its margins or votes in their place,
-        as in `Ensemble`.
+        A learner without probabilities gives its margins or votes in their place, as in `Ensemble`.
         """
         if self.classes is None:
             predicted = combine.numbers(model, X)
             if not np.isfinite(predicted).all():
                 raise ValueError("the learner predicted NaN or infinity")
-            return predicted
+            return predicted if self.least is None else np.maximum(predicted, self.least)
         if not probabilities:
             return combine.codes(model, X, self.classes)
-        if self.loss.needs_probabilities and not has_probabilities(model):
-            raise TypeError(
-                f"{type(model).__name__} has no predict_proba, which {self.loss.name!r} needs; use a loss on classes "
-                "such as 'zero-one'"
-            )
         p = combine.probabilities(model, X, self.classes)
         if not np.isfinite(p).all():
             raise ValueError("the learner predicted NaN or infinite probabilities")
@@ -191,15 +199,24 @@ class TableEvaluator:
                     measured.n_fits += 1
                     model = self.fit(trial.config, train, seeds, keys)
                     self._judge(model, test, selection, measured)
+        if isinstance(self.loss, Scorer) and not np.isfinite(measured.losses).all():
+            measured.losses = [-pooled(self.loss, measured.answered, self.given, self.sample_weight)]
+        if not np.isfinite(measured.losses).all():
+            raise ValueError(f"the loss must be a finite number, got {measured.losses}")
+        for metric in self.metrics:
+            if not np.isfinite(measured.metrics[metric.name]).all():
+                score = pooled(metric, measured.answered, self.given, self.sample_weight)
+                measured.metrics[metric.name] = [score]
 
     def _judge(self, model: Estimator, test: Indices, selection: Indices | None, measured: Measured) -> None:
-        judged = _Judged(self, model, test)
+        judged = Judged(self, model, test)
         loss = judged.loss()
-        e = judged.examples
-        scores = {metric.name: metric(model, e.X, e.y, e.weights) for metric in self.metrics}
+        scores = {metric.name: judged.score(metric) for metric in self.metrics}
+        if isinstance(self.loss, Scorer) or self.metrics:
+            measured.answered.append(judged.answered)
         if selection is not None:
             # Lévesque 2018, §3.3: the mean over the models of the folds, each judged by itself
-            measured.selection_losses.append(_Judged(self, model, selection).loss())
+            measured.selection_losses.append(Judged(self, model, selection).loss())
         if self.keep != "nothing":
             wants = self.keep == "probabilities" and self.task == "classification"
             values = compact(judged.answer(wants))
@@ -271,43 +288,6 @@ class TableEvaluator:
 
     def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_cache": {}, "_carved": {}}
-
-
-@dataclass(eq=False)
-class _Judged:
-    """A model and rows that it was not trained on; it predicts them once for each kind of answer."""
-
-    evaluator: TableEvaluator
-    model: Estimator
-    rows: Indices
-    row_losses: Array | None = None
-    answers: dict[bool, AnyArray] = field(default_factory=dict)
-    """By whether they are probabilities."""
-    seconds: dict[bool, float] = field(default_factory=dict)
-    """What each kind of answer took."""
-
-    def __post_init__(self) -> None:
-        self.examples = self.evaluator.examples.take(self.rows)
-
-    def answer(self, probabilities: bool) -> AnyArray:
-        if probabilities not in self.answers:
-            began = time.perf_counter()
-            self.answers[probabilities] = self.evaluator.answer(self.model, self.examples.X, probabilities)
-            self.seconds[probabilities] = time.perf_counter() - began
-        return self.answers[probabilities]
-
-    def loss(self) -> float:
-        """Return the weighted loss, and remember that of each row where it has a meaning."""
-        loss, codes, e = self.evaluator.loss, self.evaluator.codes, self.examples
-        if isinstance(loss, Scorer):
-            found = -loss(self.model, e.X, e.y, e.weights)
-        else:
-            truth = e.y if codes is None else codes[self.rows]
-            self.row_losses = loss.rows(truth, self.answer(loss.needs_probabilities))
-            found = float(np.average(self.row_losses, weights=e.weights))
-        if not np.isfinite(found):
-            raise ValueError(f"the loss must be a finite number, got {found}")
-        return found
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import partial
 
 from comitia.committees.greedy import Greedy
-from comitia.committees.losses import LOG_LOSS, TEMPERED_BRIER
+from comitia.committees.losses import ABSOLUTE_ERROR, LOG_LOSS, TEMPERED_BRIER
 from comitia.committees.slots import SlotRules
 from comitia.goals import EnsembleLoss
 from comitia.gp.acquisition import augmented_improvement
@@ -44,6 +44,13 @@ COMMITTEE = Method(
     goal=EnsembleLoss(SlotRules(TEMPERED_BRIER, TEMPERED_BRIER, with_replacement=True)),
     selection=TEMPERED_COMMITTEE,
 )
+"""For numbers it is the squared error; for metrics of absolute errors the Auto classes use `ABSOLUTE_COMMITTEE`."""
+ABSOLUTE_COMMITTEE = replace(
+    COMMITTEE,
+    goal=EnsembleLoss(SlotRules(ABSOLUTE_ERROR, ABSOLUTE_ERROR, with_replacement=True)),
+    selection=GreedyCommittee(AT_MOST_EIGHT, loss=ABSOLUTE_ERROR),
+)
+"""The same search under the same name, by the absolute error of numbers."""
 AUTO = replace(
     COMMITTEE,
     name="auto",

@@ -6,10 +6,8 @@ Where no predictions were kept they hand over the best trial.
 import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from comitia.arrays import Array, Indices
 from comitia.committees.bootstraps import Bootstraps
@@ -20,7 +18,8 @@ from comitia.committees.pool import by_row, loss_for, no_members, pool_of, whole
 from comitia.committees.slots import SlotRules, committee_of
 from comitia.errors import check_int
 from comitia.evaluation.scoring import Loss, Scorer
-from comitia.history import History, Truth
+from comitia.evaluation.shown import shown_regressor
+from comitia.history import History
 from comitia.seams import Member, Needs, Optimizer
 from comitia.seeds import Seeds
 from comitia.selections.single import Argmin
@@ -121,49 +120,60 @@ def validation_loss(
     """Return the loss of members together on the rows that each was judged on; NaN where predictions were not kept.
 
     As for a trial it is the mean over folds; where members had other folds, over rows. Optimistic where members were
-    chosen by the same rows. `order` decides between classes, as in `Ensemble`. A scorer can score numbers alone.
+    chosen by the same rows. `order` decides between classes, as in `Ensemble`. A scorer of classes has none here: see
+    `comitia.auto.validation`.
     """
     truth = history.truth
-    found = None if truth is None else _together(history, members, truth, order)
+    found = together(history, members, order)
     if truth is None or found is None or (isinstance(loss, Scorer) and truth.n_classes):
         return math.nan
-    rows, folds, answers = found
+    rows, folds, answers = found.rows, found.folds, found.answers
     weights = np.ones(len(rows)) if truth.weights is None else truth.weights[rows]
     if isinstance(loss, Scorer):
-        parts = [folds == fold for fold in np.unique(folds)]
-        scores = [loss(_Known(answers.values[part]), rows[part], truth.y[rows[part]], weights[part]) for part in parts]
+        parts = [np.flatnonzero(folds == fold) for fold in np.unique(folds)]
+        models = [shown_regressor(answers.values[part]) for part in parts]
+        scores = [
+            loss(model, part[:, None], truth.y[rows[part]], weights[part])
+            for model, part in zip(models, parts, strict=True)
+        ]
         return -float(np.mean(scores))
     predicted = answers.probabilities if loss.needs_probabilities else answers.values
     losses = loss.rows(truth.y[rows], np.asarray(predicted))
     return float(np.mean(np.bincount(folds, losses * weights) / np.bincount(folds, weights)))
 
 
-class _Known(BaseEstimator):  # type: ignore[misc]
-    """Has predicted already; what a scorer wants to call."""
+@dataclass(frozen=True, eq=False)
+class Together:
+    """What members say together about rows that none of them was trained on."""
 
-    def __init__(self, predicted: Array) -> None:
-        self.predicted = predicted
+    rows: Indices
+    """Row indices in the user's table."""
+    folds: Indices
+    """Which split judged each; all 0 where members had different ones."""
+    answers: Answers
 
-    def predict(self, X: Any) -> Array:
-        return self.predicted
 
+def together(
+    history: History, members: Sequence[Member], order: Sequence[int] | None = None, *, once: bool = False
+) -> Together | None:
+    """Return what members say together; None where that was not kept, or they speak of different rows.
 
-def _together(
-    history: History, members: Sequence[Member], truth: Truth, order: Sequence[int] | None
-) -> tuple[Indices, Indices, Answers] | None:
-    """Return rows, their folds and what members say of them together; None where that was not kept."""
+    `order` decides between classes, as in `Ensemble`. With `once`, a row that was judged several times counts once.
+    """
+    truth = history.truth
     found = [None if member.trial is None else whole_predictions(history, member.trial) for member in members]
     kept = [predictions for predictions in found if predictions is not None]
-    if len(kept) < len(found) or not kept:
+    if truth is None or len(kept) < len(found) or not kept:
         return None
     rows, folds = kept[0].rows, kept[0].folds
     values = [np.asarray(one.values) for one in kept]
-    if not all(np.array_equal(one.rows, rows) and np.array_equal(one.folds, folds) for one in kept):
+    is_repeated = once and len(np.unique(rows)) < len(rows)
+    if is_repeated or not all(np.array_equal(one.rows, rows) and np.array_equal(one.folds, folds) for one in kept):
         values = [by_row(one.rows, some, truth.n_classes) for one, some in zip(kept, values, strict=True)]
         rows, folds = np.unique(rows), np.zeros(len(values[0]), dtype=np.intp)
         if not all(np.array_equal(np.unique(one.rows), rows) for one in kept):
             return None
-    together = combined(
+    combined_answers = combined(
         [kept_answers(some, truth.n_classes) for some in values],
         [member.weight for member in members],
         n_classes=truth.n_classes,
@@ -171,4 +181,4 @@ def _together(
         order=order,
         temperatures=[member.temperature for member in members],
     )
-    return rows, folds, together
+    return Together(rows, folds, combined_answers)

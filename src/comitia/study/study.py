@@ -133,7 +133,7 @@ class Study:
 
     def copy_to(self, store: Store) -> None:
         """Write the study into another store, which must be empty, with the predictions if its method needs them."""
-        self._record.copy_to(store, self._header, self.history, with_rows=self.method.compares_rows)
+        self._record.copy_to(store, self._header, self.history, with_rows=self.history.truth is not None)
 
     def close(self) -> None:
         """Write what is left and let go of the file."""
@@ -370,7 +370,7 @@ class Study:
             )
         if judging.resampling is not None:
             self.method.check_resampling(judging.resampling)
-        if self.method.compares_rows:
+        if self.method.compares_rows or judging.keep != "nothing":
             self._take_truth(evaluator)
         self.method.check_selection_split(judging.selection_split)
         if judging.fingerprint is not None:
@@ -379,6 +379,8 @@ class Study:
     def _take_truth(self, evaluator: Evaluator) -> None:
         """Keep what the rows truly are, for a goal or selection that compares trials row by row."""
         truth = evaluator.judging.truth
+        if truth is None and not self.method.compares_rows:
+            return
         if truth is None or evaluator.judging.keep == "nothing":
             raise ChoiceError(
                 f"The method {self.method.name!r} compares trials row by row, so it needs an evaluator that keeps "

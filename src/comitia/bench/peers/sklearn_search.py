@@ -20,7 +20,7 @@ from comitia.errors import NothingFound, check_int
 from comitia.evaluation.fitting import Build
 from comitia.evaluation.isolation import quiet
 from comitia.evaluation.resampling import Fixed, make_splitter
-from comitia.evaluation.scoring import Loss, Scorer, make_scoring
+from comitia.evaluation.scoring import DEFAULT_LOSSES, Loss, Scorer, make_loss
 from comitia.learners import LearnerSpace
 from comitia.seams import Split
 from comitia.seeds import Seeds
@@ -88,7 +88,9 @@ def search_with_sklearn(
             None, build=ready.build, random_state=seeds.integer("learner")
         ),
         "param_distributions": {"config": [Candidate(config) for config in candidates]},
-        "scoring": Score(make_scoring(loss, ready.task).loss, np.unique(y) if is_class else None),
+        "scoring": Score(
+            make_loss(DEFAULT_LOSSES[ready.task] if loss is None else loss), np.unique(y) if is_class else None
+        ),
         "cv": [(train, test) for train, test in splits],
         "refit": False,
         "random_state": seeds.integer("sklearn"),

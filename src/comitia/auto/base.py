@@ -1,0 +1,435 @@
+"""What `AutoClassifier` and `AutoRegressor` share: parameters, a fit, and what is known after it."""
+
+from __future__ import annotations
+
+import copy
+import html
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from comitia.arrays import AnyArray, Estimator, Json, Table
+from comitia.auto.autofit import AutoFit, default_folds, default_method, method_for, stacked, stacked_tables
+from comitia.auto.boards import leaderboard_of
+from comitia.auto.folder import save
+from comitia.auto.importance import permutation_importance
+from comitia.auto.refit import FittedMember, Manner, fit_again
+from comitia.auto.validation import ValidationPredictions, score_of
+from comitia.committees import Ensemble
+from comitia.committees.decisions import Rule
+from comitia.committees.ensemble import only
+from comitia.errors import ChoiceError
+from comitia.evaluation.checks import checked_metrics, checked_table
+from comitia.evaluation.judged import Given
+from comitia.evaluation.metrics import Target, check_task, scoring_for, with_positive
+from comitia.evaluation.resampling import CV
+from comitia.evaluation.scoring import LossLike, Scoring, Task, make_scoring
+from comitia.execution import Workers
+from comitia.execution.kept import kept_starter
+from comitia.learners.default import default_space
+from comitia.methods import Method, get_method
+from comitia.seams import Store
+from comitia.seeds import seed_of
+from comitia.study.budget import Budget, Meter
+from comitia.study.study import Callback, Study
+from comitia.tables.cleaner import Columns, Matrix, TableCleaner, column_names
+
+TRIAL_SHARE = 0.4
+"""Share of the time limit after which a trial is killed, unless the user says otherwise."""
+MANNERS = ("full", "folds", False)
+
+
+class AutoBase(BaseEstimator, ABC):  # type: ignore[misc]
+    """The face of a fit (`autofit`): it checks parameters, cleans the table and keeps the results."""
+
+    _task: Task
+    cleaner_: TableCleaner
+    n_features_in_: int
+    study_: Study
+    members_: list[FittedMember]
+    ensemble_: Ensemble
+    validation_score_: float
+    validation_scores_: dict[str, float]
+    validation_predictions_: ValidationPredictions | None
+
+    def __init__(
+        self,
+        *,
+        time_limit: float | None = None,
+        n_trials: int | None = None,
+        method: str | Method | None = None,
+        scoring: LossLike | None = None,
+        metrics: Sequence[LossLike] = (),
+        decision_rule: str = "auto",
+        cv: CV | None = None,
+        include: Sequence[object] | None = None,
+        exclude: Sequence[str] = (),
+        refit: Manner = "full",
+        n_jobs: int | None = -1,
+        executor: Executor | None = None,
+        trial_time_limit: float | None = None,
+        trial_memory_limit: float | None = None,
+        storage: str | Path | Store | None = None,
+        callbacks: Iterable[Callback] = (),
+        verbose: int = 0,
+        random_state: int | None = None,
+    ) -> None:
+        self.time_limit = time_limit
+        self.n_trials = n_trials
+        self.method = method
+        self.scoring = scoring
+        self.metrics = metrics
+        self.decision_rule = decision_rule
+        self.cv = cv
+        self.include = include
+        self.exclude = exclude
+        self.refit = refit
+        self.n_jobs = n_jobs
+        self.executor = executor
+        self.trial_time_limit = trial_time_limit
+        self.trial_memory_limit = trial_memory_limit
+        self.storage = storage
+        self.callbacks = callbacks
+        self.verbose = verbose
+        self.random_state = random_state
+
+    # ---- fitting --------------------------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        X: Table | ArrayLike,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        X_val: Table | ArrayLike | None = None,
+        y_val: ArrayLike | None = None,
+    ) -> Self:
+        """Search for the model that generalises best, and refit it on all rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, pandas or polars frame of shape (n_rows, n_columns)
+            Numbers, strings, dates, booleans, missing values.
+        y : array of shape (n_rows,)
+        sample_weight : array of shape (n_rows,), optional
+            Counts in the loss, and in the fit where the learner accepts weights.
+        groups : array of shape (n_rows,), optional
+            Rows of a group stay on one side of every split.
+        X_val, y_val : optional
+            Rows to judge on, instead of splits of `X`.
+        """
+        self.check_parameters()
+        meter = Budget(self.time_limit, self.n_trials).start()
+        self.cleaner_ = TableCleaner(type(self).__name__).fit(X)
+        self.n_features_in_ = self.cleaner_.n_features_in_
+        self._remember_names(X)
+        table = self.cleaner_.transform(X)
+        target = self._encode_target(y, table.shape[0])
+        shown: Table | ArrayLike | None = X
+        if X_val is None:
+            cv = self._splits(target, groups)
+        elif sample_weight is None and groups is None:
+            more = self.cleaner_.transform(X_val)
+            table, target, cv = stacked(table, target, more, self._encode_more(y_val, more.shape[0]))
+            shown = stacked_tables(X, X_val)
+        else:
+            raise ChoiceError(
+                "X_val and y_val cannot be combined with sample_weight or groups. Got both. "
+                "Give a predefined split as 'cv' instead."
+            )
+        auto = self._auto_fit(table, target, cv, groups, self._weights(target, sample_weight), shown)
+        study = auto.open_study(seed_of(self.random_state), self.storage)
+        with ExitStack() as stack:
+            executor = self._executor(meter, stack)
+            auto.search(study, executor, meter, self.refit, self.callbacks, progress=bool(self.verbose))
+            self.study_ = study
+            refitted = fit_again(study, auto.evaluator, self.refit, executor, meter)
+        auto.warn(self.study_, refitted)
+        self.members_ = refitted.members or [auto.fallback()]
+        found = auto.validated(self.study_, self.members_, tunes=self._tunes_decisions)
+        self.ensemble_ = auto.ensemble(self.study_, self.members_, None if found is None else found.rule)
+        self.validation_predictions_ = None if found is None else found.predictions
+        self.validation_scores_ = auto.scores(found)
+        self.validation_score_ = self.validation_scores_["score"]
+        return self
+
+    def check_parameters(self) -> None:
+        """Refuse wrong parameters, before anything is read or written."""
+        if self.refit not in MANNERS:
+            raise ChoiceError(f"The 'refit' parameter must be 'full', 'folds' or False. Got {self.refit!r} instead.")
+        check_task(make_scoring(self.scoring, self._task), self._task)
+        checked_metrics(self.metrics)
+        if self.decision_rule not in ("auto", self._plain_rule):
+            raise ChoiceError(
+                f"The 'decision_rule' parameter must be 'auto' or {self._plain_rule!r}. Got {self.decision_rule!r} "
+                "instead."
+            )
+        Budget(self.time_limit, self.n_trials)
+        if self.method is not None:
+            get_method(self.method)
+        default_space(Columns(1), self._task, 1, include=self.include, exclude=self.exclude)
+        Workers(self.n_jobs, trial_time_limit=self.trial_time_limit, trial_memory_limit=self.trial_memory_limit)
+
+    _plain_rule: str
+    """Name of the rule that is not tuned."""
+    _plain_metrics: frozenset[str]
+    """Metrics for which it is the right one."""
+
+    @property
+    def decision_rule_(self) -> Rule | None:
+        """What `predict` makes of probabilities, or of the mean of numbers; None where that is what is predicted."""
+        check_is_fitted(self, "ensemble_")
+        return self.ensemble_.rule
+
+    @property
+    def _tunes_decisions(self) -> bool:
+        """Whether decisions are tuned for the metric."""
+        return self.decision_rule == "auto" and self.metric not in self._plain_metrics
+
+    @property
+    @abstractmethod
+    def _target(self) -> Target:
+        """What is to be predicted: its classes and the positive one; known after the target was encoded."""
+
+    def _scoring(self) -> Scoring:
+        """Return what models are compared by, bound to the positive class."""
+        scoring = make_scoring(self.scoring, self._task)
+        return replace(scoring, scorer=with_positive(scoring.scorer, self._target))
+
+    def _metrics(self) -> dict[str, Scoring]:
+        """Return further metrics by their names."""
+        found = [make_scoring(metric, self._task) for metric in self.metrics]
+        bound = [replace(metric, scorer=with_positive(metric.scorer, self._target)) for metric in found]
+        return {metric.scorer.name: metric for metric in bound}
+
+    def _weights(self, target: AnyArray, sample_weight: ArrayLike | None) -> ArrayLike | None:
+        """Return how much each row counts."""
+        return sample_weight
+
+    def _tell_positive(self, scoring: Scoring, metrics: Mapping[str, Scoring]) -> None:
+        """Say which class was taken as the positive one, where nobody said so."""
+
+    def _shown(self, X: Table | ArrayLike | None) -> Table | None:
+        """Return the user's table for scorers that look at it; None where there are none."""
+        scorers = [make_scoring(one, self._task).scorer for one in (self.scoring, *self.metrics)]
+        if X is None or all(scorer.is_of_answers for scorer in scorers):
+            return None
+        return checked_table(X)
+
+    @abstractmethod
+    def _given(self, target: AnyArray, X: Table | ArrayLike | None) -> Given:
+        """Return what the user gave, for scorers that look at it."""
+
+    def _auto_fit(
+        self,
+        table: Matrix,
+        target: AnyArray,
+        cv: CV,
+        groups: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+        X: Table | ArrayLike | None,
+    ) -> AutoFit:
+        known = self._target
+        given = self._given(target, X)
+        answered = replace(known, y=given.y)
+        scoring = scoring_for(self.scoring, answered)
+        metrics = {name: scoring_for(metric.scorer, answered) for name, metric in self._metrics().items()}
+        self._tell_positive(scoring, metrics)
+        return AutoFit(
+            table=table,
+            target=target,
+            task=self._task,
+            scoring=scoring,
+            metrics=metrics,
+            cv=cv,
+            default=default_space(
+                self.cleaner_.columns_, self._task, table.shape[0], include=self.include, exclude=self.exclude
+            ),
+            method=method_for(
+                default_method(self._task, cv, is_grouped=groups is not None)
+                if self.method is None
+                else get_method(self.method),
+                scoring,
+            ),
+            groups=groups,
+            sample_weight=sample_weight,
+            given=given,
+        )
+
+    def _splits(self, target: AnyArray, groups: ArrayLike | None) -> CV:
+        if self.cv is not None:
+            return self.cv
+        has_selection_split = self.method is not None and get_method(self.method).has_selection_split
+        return default_folds(target, self._task, groups, has_selection_split=has_selection_split)
+
+    def _executor(self, meter: Meter, stack: ExitStack) -> Executor:
+        """Return where trials and refits run; the stack closes workers that are started here."""
+        if self.executor is not None:
+            return self.executor
+        time_limit = meter.budget.time_limit
+        limit = self.trial_time_limit
+        if limit is None and time_limit is not None:
+            limit = TRIAL_SHARE * time_limit  # one trial that never ends must not take all of it
+        memory_limit = self.trial_memory_limit
+        workers = Workers(self.n_jobs, trial_time_limit=limit, trial_memory_limit=memory_limit, starter=kept_starter)
+        return stack.enter_context(workers)
+
+    @abstractmethod
+    def _encode_target(self, y: ArrayLike | None, n_rows: int) -> AnyArray:
+        """Return the target as learners get it, and remember its classes."""
+
+    @abstractmethod
+    def _encode_more(self, y: ArrayLike | None, n_rows: int) -> AnyArray:
+        """Return further rows of the target, with the classes of the first."""
+
+    # ---- predicting -----------------------------------------------------------------------------------------------
+
+    def _remember_names(self, X: Table | ArrayLike) -> None:
+        self.__dict__.pop("feature_names_in_", None)
+        if (names := column_names(X)) is not None:
+            self.feature_names_in_: AnyArray = np.asarray(names, dtype=object)
+
+    def _table(self, X: Table | ArrayLike) -> Matrix:
+        """Return a new table as learners get it."""
+        check_is_fitted(self, "ensemble_")
+        had_names, has_names = "feature_names_in_" in vars(self), column_names(X) is not None
+        if had_names != has_names:
+            here, there = ("does not have valid", "with") if had_names else ("has", "without")
+            message = f"X {here} feature names, but {type(self).__name__} was fitted {there} feature names"
+            warnings.warn(message, UserWarning, stacklevel=3)
+        return self.cleaner_.transform(X)
+
+    def _score(self, X: Table | ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> float:
+        check_is_fitted(self, "ensemble_")
+        return score_of(self._scoring(), self, X, np.asarray(y), sample_weight)
+
+    @property
+    def metric(self) -> str:
+        """Name of what counts."""
+        return make_scoring(self.scoring, self._task).name
+
+    def scores(self, X: Table | ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> dict[str, float]:
+        """Return the score and all further metrics on other rows."""
+        check_is_fitted(self, "ensemble_")
+        truth = np.asarray(y)
+        found = {"score": self._scoring(), **self._metrics()}
+        return {name: score_of(scoring, self, X, truth, sample_weight) for name, scoring in found.items()}
+
+    # ---- after the fit --------------------------------------------------------------------------------------------
+
+    def leaderboard(self, X: Table | ArrayLike | None = None, y: ArrayLike | None = None) -> pd.DataFrame:
+        """Return one row per finished trial and one for the committee, the best first.
+
+        The columns are the score of `scoring` and of further `metrics` on validation rows, seconds of one fit and of
+        predicting 1,000 rows, the weight in the committee, and the configuration. With labelled rows `X, y` the members
+        and the committee also have a `test_score`.
+        """
+        check_is_fitted(self, "study_")
+        test_scores = None if X is None or y is None else self._test_scores(X, y)
+        metrics = list(self._metrics())
+        together = self.validation_scores_
+        return leaderboard_of(self.study_, self._scoring(), metrics, self.members_, together, test_scores)
+
+    def _test_scores(self, X: Table | ArrayLike, y: ArrayLike) -> dict[int | None, float]:
+        """Return the score of each member by itself, by its trial, and of all together as None."""
+        scores: dict[int | None, float] = {None: self._score(X, y, None)}
+        for trial in {member.trial for member in self.members_} - {None}:
+            alone = copy.copy(self)
+            alone.ensemble_ = only(self.ensemble_, [member.trial == trial for member in self.members_])
+            scores[trial] = alone._score(X, y, None)
+        return scores
+
+    def feature_importance(
+        self, X: Table | ArrayLike, y: ArrayLike, *, n_repeats: int = 5, random_state: int | None = 0
+    ) -> pd.DataFrame:
+        """Return how much worse the score becomes if a column's values are shuffled, the most important first.
+
+        Parameters
+        ----------
+        X, y : labelled rows, best those that the model was not fitted on
+        n_repeats : int
+            How often each column is shuffled.
+
+        Returns
+        -------
+        DataFrame with `column`, `importance` (the mean loss of score, in units of the metric) and `low`, `high`: an
+        interval that 90 of 100 other tables of as many rows would give.
+        """
+        check_is_fitted(self, "ensemble_")
+        return permutation_importance(self, X, np.asarray(y), self._scoring(), n_repeats, random_state)
+
+    @property
+    def _heaviest(self) -> FittedMember:
+        check_is_fitted(self, "members_")
+        return max(self.members_, key=lambda member: member.weight)
+
+    @property
+    def best_params_(self) -> Json:
+        """Configuration of the member with the largest weight; empty for the fallback."""
+        return dict(self._heaviest.config)
+
+    @property
+    def best_score_(self) -> float:
+        """Validation score of the best trial, with scikit-learn's sign: optimistic, being the best of many."""
+        check_is_fitted(self, "members_")
+        return self._scoring().score(self.study_.best_trial.loss)
+
+    @property
+    def best_index_(self) -> int:
+        """Number of the best trial."""
+        check_is_fitted(self, "members_")
+        return self.study_.best_trial.number
+
+    @property
+    def best_estimator_(self) -> Estimator:
+        """Fitted pipeline of the member with the largest weight; it takes the cleaned table."""
+        return self._heaviest.pipeline
+
+    def save(self, path: str | Path) -> None:
+        """Write a model folder that `comitia.load` reads."""
+        if "ensemble_" not in vars(self):
+            raise ChoiceError(f"A model must be fitted before it is saved. Got {type(self).__name__} without a fit.")
+        save(self, Path(path))
+
+    def __getstate__(self) -> Json:
+        state = dict(super().__getstate__())
+        if "study_" in state:
+            state["study_"] = state["study_"].in_memory()  # an open file cannot be pickled
+        return state
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def _repr_html_(self) -> str:
+        """Show the members in notebooks once fitted."""
+        if "members_" not in vars(self):
+            return f"<pre>{html.escape(repr(self))}</pre>"
+        rows = "".join(
+            f"<tr><td>{member.weight:.2f}</td><td>{html.escape(str(member.config or 'fallback'))}</td></tr>"
+            for member in self.members_
+        )
+        score = f"validation {html.escape(self._scoring().name)} {self.validation_score_:.4g}"
+        return (
+            f"<p><b>{type(self).__name__}</b>: {self.study_.history.n_finished} trials, {score}</p>"
+            f"<table><tr><th>weight</th><th>member</th></tr>{rows}</table>"
+        )
+
+    def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}

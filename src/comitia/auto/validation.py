@@ -1,0 +1,140 @@
+"""What a committee said about rows that its members were not trained on: its decision rule, and its validation score.
+
+Each fold's decisions are made by a rule that was tuned on the other folds, so that the score is of decisions about new
+rows; the rule that is handed over is tuned on all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from comitia.arrays import AnyArray, Array, Indices, Predictor, Table, has_probabilities
+from comitia.auto.rule_tuning import Decisions, Line, quiet_score
+from comitia.committees.combine import codes_of
+from comitia.committees.decisions import Rule, argmax_rule
+from comitia.evaluation.judged import Given
+from comitia.evaluation.scoring import Scorer, Scoring
+from comitia.evaluation.shown import shown_classifier, shown_regressor
+from comitia.history import History
+from comitia.seams import Member
+from comitia.selections.committees import together
+
+
+@dataclass(frozen=True, eq=False)
+class ValidationPredictions:
+    """What was predicted for rows that the predicting models had not seen, one entry for each row that was judged."""
+
+    rows: Indices
+    """Positions in the table that was fitted on; rows of `X_val` come after those of `X`: (n,)."""
+    folds: Indices
+    """Which split judged each: (n,)."""
+    y: AnyArray
+    """The truth, as it was given: (n,)."""
+    predictions: AnyArray
+    """What `predict` would have said: labels, decided by a rule from other folds, or numbers: (n,)."""
+    probabilities: Array | None = None
+    """Of the classes, in the order of `classes_`, (n, n_classes); None for numbers."""
+    classes: AnyArray | None = None
+    sample_weight: Array | None = None
+    """How much each counts; all alike if None: (n,)."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a table with a column for each of them, and one for the probability of each class."""
+        frame = pd.DataFrame({"row": self.rows, "fold": self.folds, "y": self.y, "prediction": self.predictions})
+        if self.probabilities is not None and self.classes is not None:
+            for label, column in zip(self.classes.tolist(), self.probabilities.T, strict=True):
+                frame[f"probability of {label}"] = column
+        if self.sample_weight is not None:
+            frame["sample_weight"] = self.sample_weight
+        return frame
+
+    def score(self, scoring: Scoring, given: Given) -> float:
+        """Return the score of a metric; NaN where it has none for these rows."""
+        if self.probabilities is None or self.classes is None:
+            model, codes = shown_regressor(self.predictions), None
+        else:
+            codes = np.searchsorted(self.classes, self.y)
+            model = shown_classifier(self.classes, self.probabilities, np.searchsorted(self.classes, self.predictions))
+        if scoring.row_loss is not None and scoring.row_loss.needs_probabilities and codes is not None:
+            # scikit-learn's needs rows of every class
+            losses = scoring.row_loss.rows(codes, np.asarray(self.probabilities))
+            return scoring.score(float(np.average(losses, weights=self.sample_weight)))
+        return quiet_score(scoring.scorer, model, given, self.rows, self.sample_weight)
+
+
+@dataclass(frozen=True, eq=False)
+class Validated:
+    """A committee on the rows that its members were judged on."""
+
+    predictions: ValidationPredictions
+    rule: Rule | None
+    """Tuned on all rows; None for numbers that are predicted as they are."""
+
+
+def validated(
+    history: History,
+    members: Sequence[Member],
+    given: Given,
+    scoring: Scoring,
+    *,
+    order: Sequence[int] | None,
+    tunes: bool,
+) -> Validated | None:
+    """Return what members said together, with decisions by a rule that is tuned for a metric if so wanted.
+
+    None where predictions were not kept, or members are no trials.
+    """
+    found = together(history, merged(history, members), order, once=True)
+    if found is None or history.truth is None:
+        return None
+    weights = None if history.truth.weights is None else history.truth.weights[found.rows]
+    predictions = ValidationPredictions(
+        found.rows, found.folds, given.y[found.rows], found.answers.values, sample_weight=weights
+    )
+    if given.classes is None or found.answers.probabilities is None:
+        if not tunes:
+            return Validated(predictions, None)
+        line, values = Line(found, given.y[found.rows].astype(np.float64), given, scoring, weights).tuned()
+        return Validated(replace(predictions, predictions=values), line)
+    p = np.asarray(found.answers.probabilities, dtype=np.float64)
+    p = p / p.sum(axis=1, keepdims=True)  # what is kept is in single precision
+    tuner = Decisions(p, given, scoring, found, weights, order)
+    rule, codes = tuner.tuned() if tunes and is_of_labels(scoring.scorer) else (argmax_rule(p.shape[1]), None)
+    decided = found.answers.values if codes is None else codes
+    return Validated(
+        replace(predictions, predictions=given.classes[decided], probabilities=p, classes=given.classes), rule
+    )
+
+
+def is_of_labels(scorer: Scorer) -> bool:
+    """Tell whether a metric may depend on which class is decided for."""
+    return scorer.asks_for in (("predict",), ())
+
+
+def merged(history: History, members: Sequence[Member]) -> list[Member]:
+    """Return one member for each trial: the models of its folds share its weight; none where one was never tried."""
+    found: dict[int, Member] = {}
+    for member in members:
+        if member.trial is None:
+            return []
+        before = found.get(member.trial)
+        weight = member.weight + (0.0 if before is None else before.weight)
+        found[member.trial] = Member(history.trial(member.trial).config, weight, member.trial, member.temperature)
+    return list(found.values())
+
+
+def score_of(
+    scoring: Scoring, model: Predictor, X: Table | ArrayLike, y: AnyArray, sample_weight: ArrayLike | None
+) -> float:
+    """Return the score of a fitted Auto estimator on rows that the user gave."""
+    if scoring.row_loss is not None and scoring.row_loss.needs_probabilities and has_probabilities(model):
+        # scikit-learn's needs rows of every class
+        losses = scoring.row_loss.rows(codes_of(y, model.classes_), model.predict_proba(X))
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        return scoring.score(float(np.average(losses, weights=weights)))
+    return scoring.scorer(model, X, y, sample_weight)

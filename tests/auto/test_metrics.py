@@ -1,0 +1,299 @@
+"""Every number that is shown is scikit-learn's own, in the user's metric and of the user's labels."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn import metrics
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, make_classification, make_regression
+
+from comitia import AutoClassifier, AutoRegressor
+from comitia.errors import ChoiceError, ComitiaWarning
+
+QUICK: dict[str, Any] = {"n_trials": 3, "include": ["linear", "knn"], "cv": 3, "random_state": 0, "n_jobs": 1}
+
+
+def _imbalanced() -> tuple[Any, Any]:
+    X, y = make_classification(400, 8, n_informative=4, weights=[0.92], random_state=1)
+    return X, np.where(y == 1, "fraud", "ok")
+
+
+def _numbers() -> tuple[Any, Any]:
+    X, y = make_regression(200, 6, noise=20.0, random_state=0)
+    return X, y - y.min() + 1.0
+
+
+TABLES: dict[str, tuple[Any, Any]] = {
+    "binary": load_breast_cancer(return_X_y=True),
+    "texts": _imbalanced(),
+    "multiclass": load_iris(return_X_y=True),
+    "multiclass texts": (load_iris().data, np.array(["setosa", "virginica", "other"])[load_iris().target]),
+    "numbers": load_diabetes(return_X_y=True),
+    "synthetic": _numbers(),
+}
+OF_LABELS = ["accuracy", "balanced_accuracy", "f1_macro", "f1_weighted", "matthews_corrcoef", "recall_macro"]
+OF_TWO = ["f1", "precision", "jaccard", "average_precision", "roc_auc"]
+OF_CLASSES = ["neg_log_loss", "neg_brier_score", "roc_auc_ovr"]
+OF_NUMBERS = [
+    "r2",
+    "neg_mean_absolute_error",
+    "neg_root_mean_squared_error",
+    "neg_mean_absolute_percentage_error",
+    "neg_root_mean_squared_log_error",
+    "neg_median_absolute_error",
+    "neg_mean_poisson_deviance",
+    "explained_variance",
+    "neg_max_error",
+]
+PINBALL = metrics.make_scorer(metrics.mean_pinball_loss, alpha=0.9, greater_is_better=False)
+QUICK_CASES = {("texts", name) for name in ("f1", "balanced_accuracy", "roc_auc", "neg_log_loss")} | {
+    ("synthetic", "neg_mean_absolute_error"),
+    ("synthetic", "neg_root_mean_squared_log_error"),
+}
+
+
+def _cases() -> list[Any]:
+    found = []
+    for table, (_, y) in TABLES.items():
+        n_classes = 0 if table in ("numbers", "synthetic") else len(np.unique(y))
+        names: list[Any] = OF_NUMBERS if not n_classes else OF_LABELS + OF_CLASSES + (OF_TWO if n_classes == 2 else [])
+        for name in names:
+            marks = [] if (table, name) in QUICK_CASES else [pytest.mark.slow]
+            found.append(pytest.param(table, name, id=f"{table}-{name}", marks=marks))
+    found.append(pytest.param("synthetic", PINBALL, id="synthetic-pinball"))
+    return found
+
+
+def _fitted(scoring: Any, X: Any, y: Any, **options: Any) -> Any:
+    kind = AutoRegressor if y.dtype.kind == "f" else AutoClassifier
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ComitiaWarning)
+        return kind(scoring=scoring, **{**QUICK, **options}).fit(X, y)
+
+
+def scikit_learns(scoring: Any, predictions: Any, positive: Any, weights: Any = None) -> float:
+    """Compute a metric by scikit-learn's functions alone."""
+    y, predicted, p = predictions.y, predictions.predictions, predictions.probabilities
+    options: dict[str, Any] = {"sample_weight": weights}
+    if not isinstance(scoring, str):
+        return -metrics.mean_pinball_loss(y, predicted, alpha=0.9)
+    name = scoring.removeprefix("neg_")
+    if name in ("roc_auc", "average_precision"):
+        of_positive = p[:, predictions.classes.tolist().index(positive)]
+        function = metrics.roc_auc_score if name == "roc_auc" else metrics.average_precision_score
+        return float(function(y == positive, of_positive, **options))
+    if name == "roc_auc_ovr":
+        return float(metrics.roc_auc_score(y, p if p.shape[1] > 2 else p[:, 1], multi_class="ovr", **options))
+    if name == "log_loss":
+        return -float(metrics.log_loss(y, p, labels=predictions.classes, **options))
+    if name == "brier_score":
+        one_hot = y[:, None] == predictions.classes
+        scale = 0.5 if p.shape[1] == 2 else 1.0
+        return -float(np.average(((p - one_hot) ** 2).sum(axis=1), weights=weights)) * scale
+    if name in ("f1", "precision", "jaccard"):
+        return float(getattr(metrics, f"{name}_score")(y, predicted, pos_label=positive, zero_division=0, **options))
+    for ending in ("_macro", "_weighted"):
+        if name.endswith(ending):
+            function = getattr(metrics, f"{name.removesuffix(ending)}_score")
+            return float(function(y, predicted, average=ending[1:], zero_division=0, **options))
+    if name == "max_error":
+        return -float(metrics.max_error(y, predicted))
+    scorer: Any = metrics.get_scorer(scoring)
+    return float(scorer._sign * scorer._score_func(y, predicted, **options))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")  # as scikit-learn's own score
+@pytest.mark.parametrize(("table", "scoring"), _cases())
+def test_validation_and_test_scores_are_scikit_learns(table: str, scoring: Any) -> None:
+    X, y = TABLES[table]
+    train, test = np.arange(len(y)) % 3 != 0, np.arange(len(y)) % 3 == 0
+    y = y.astype(float) if table in ("numbers", "synthetic") else y
+    model = _fitted(scoring, X[train], y[train])
+    found = model.validation_predictions_
+    positive = getattr(model, "pos_label_", None)
+    assert (found.y == y[train][found.rows]).all()
+    assert model.validation_score_ == pytest.approx(scikit_learns(scoring, found, positive), abs=1e-12, rel=1e-12)
+    told = type(found)(
+        np.flatnonzero(test),
+        np.zeros(test.sum(), dtype=int),
+        y[test],
+        model.predict(X[test]),
+        model.predict_proba(X[test]) if hasattr(model, "classes_") else None,
+        getattr(model, "classes_", None),
+    )
+    assert model.score(X[test], y[test]) == pytest.approx(scikit_learns(scoring, told, positive), abs=1e-12, rel=1e-12)
+
+
+LABELS = [("no", "yes"), (False, True), (7, 9), (1, 2), (2, 1), (-1, 1), ("zebra", "ant"), (0, 1)]
+
+
+@settings(max_examples=8, deadline=None)
+@given(
+    pair=st.sampled_from(LABELS),
+    scoring=st.sampled_from(["f1", "balanced_accuracy", "roc_auc", "neg_log_loss", "average_precision"]),
+)
+def test_scores_are_of_the_users_labels_whatever_they_are(pair: tuple[Any, Any], scoring: str) -> None:
+    X, codes = make_classification(90, 4, weights=[0.7], flip_y=0.1, random_state=0)
+    y = np.array(pair)[codes]
+    model = _fitted(scoring, X, y, n_trials=1, include=["linear"])
+    found = model.validation_predictions_
+    assert found.y.dtype == y.dtype
+    assert set(found.predictions.tolist()) <= set(y.tolist())
+    assert model.validation_score_ == pytest.approx(scikit_learns(scoring, found, model.pos_label_), abs=1e-12)
+    assert model.pos_label_ == (1 if 1 in y.tolist() and y.dtype.kind != "U" else pair[1])
+
+
+def test_a_cost_of_the_users_sees_labels_and_the_frame() -> None:
+    X, y = _imbalanced()
+    frame = pd.DataFrame(X, columns=[f"c{i}" for i in range(8)]).assign(kind=np.where(X[:, 0] > 0, "a", "b"))
+    seen = []
+
+    def cost(model: Any, table: Any, truth: Any) -> float:
+        seen.append((list(table.columns), set(truth.tolist())))
+        decided = model.predict(table)
+        assert (model.predict(table.copy()) == decided).all() or len(seen) > 3  # other rows are asked of the model
+        missed = (truth == "fraud") & (decided == "ok")
+        alarms = (truth == "ok") & (decided == "fraud")
+        return -float((20 * missed + alarms).mean())
+
+    model = _fitted(cost, frame, y)
+    assert seen[0] == ([*frame.columns], {"fraud", "ok"})
+    found = model.validation_predictions_
+    missed = (found.y == "fraud") & (found.predictions == "ok")
+    alarms = (found.y == "ok") & (found.predictions == "fraud")
+    assert model.validation_score_ == -float((20 * missed + alarms).mean())
+    # a rule that is tuned for it costs less than the most probable class
+    plain = _fitted(cost, frame, y, decision_rule="argmax")
+    assert model.validation_score_ > plain.validation_score_
+    assert (plain.predict(frame) == plain.classes_[plain.predict_proba(frame).argmax(axis=1)]).all()
+
+
+@pytest.mark.parametrize(
+    ("scoring", "y", "message"),
+    [
+        ("f1", [0, 1, 2], "'f1_macro'"),
+        ("roc_auc", [0, 1, 2], "'roc_auc_ovr'"),
+        ("r2", [0, 1, 0], "'scoring' must be a metric for classification"),
+        ("rand_score", [0, 1, 0], "for a clustering"),
+        ("neg_root_mean_squared_log_error", [-5.0, 1.0, 2.0], "cannot work for this target"),
+        ("accuracy", [0.5, 1.0, 2.0], "'scoring' must be a metric for regression"),
+    ],
+)
+def test_a_metric_that_cannot_work_is_refused_before_the_search(scoring: str, y: Any, message: str) -> None:
+    target = np.tile(y, 20)
+    with pytest.raises(ChoiceError, match=message):
+        _fitted(scoring, np.arange(60.0)[:, None], target)
+
+
+class TestPositiveClass:
+    def test_the_rarer_one_is_taken_with_a_message(self) -> None:
+        X, y = _imbalanced()
+        with pytest.warns(ComitiaWarning, match="'fraud', the rarer one, is taken as the positive class of f1"):
+            model = AutoClassifier(scoring="f1", **QUICK).fit(X, y)
+        assert model.pos_label_ == "fraud"
+
+    def test_it_can_be_named(self) -> None:
+        X, y = _imbalanced()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model = AutoClassifier(scoring="f1", pos_label="ok", **QUICK).fit(X, y)
+        assert model.score(X, y) == metrics.f1_score(y, model.predict(X), pos_label="ok")
+        with pytest.raises(ChoiceError, match=r"must be one of the classes \['fraud', 'ok'\]. Got 'okay'"):
+            AutoClassifier(scoring="f1", pos_label="okay", **QUICK).fit(X, y)
+
+
+def test_further_metrics_cost_no_fit() -> None:
+    X, y = TABLES["binary"]
+    plain = _fitted("accuracy", X, y)
+    more = _fitted("accuracy", X, y, metrics=["roc_auc", "log-loss"])
+    assert more.study_.history.n_evaluations == plain.study_.history.n_evaluations
+    assert more.validation_score_ == plain.validation_score_
+    board = more.leaderboard()
+    assert {"score", "roc_auc", "neg_log_loss", "fit_seconds", "predict_seconds", "weight", "learner"} <= set(board)
+    committee = board.set_index("learner").loc["committee"]
+    found = more.validation_predictions_
+    assert committee["roc_auc"] == metrics.roc_auc_score(found.y, found.probabilities[:, 1])
+    assert more.validation_scores_ == {
+        "score": committee["score"],
+        "roc_auc": committee["roc_auc"],
+        "neg_log_loss": committee["neg_log_loss"],
+    }
+
+
+def test_the_leaderboard_has_scores_of_labelled_rows() -> None:
+    X, y = _imbalanced()
+    model = _fitted("roc_auc", X[::2], y[::2], n_trials=6)
+    board = model.leaderboard(X[1::2], y[1::2])
+    by_learner = board.drop_duplicates("learner").set_index("learner")
+    assert by_learner.loc["committee", "test_score"] == model.score(X[1::2], y[1::2])
+    assert board.loc[board["weight"] == 0, "test_score"].isna().all()
+    assert board.loc[board["weight"] > 0, "test_score"].notna().all()
+    assert board["score"].is_monotonic_decreasing
+
+
+class TestWeights:
+    def test_classes_count_as_they_are_told_in_every_number(self) -> None:
+        X, y = _imbalanced()
+        model = _fitted("accuracy", X, y, class_weight="balanced")
+        found = model.validation_predictions_
+        expected = metrics.accuracy_score(found.y, found.predictions, sample_weight=found.sample_weight)
+        assert model.validation_score_ == pytest.approx(expected, abs=1e-12)
+        assert expected == pytest.approx(metrics.balanced_accuracy_score(found.y, found.predictions))
+        plain = _fitted("accuracy", X, y)
+        assert (model.predict(X) == "fraud").sum() > (plain.predict(X) == "fraud").sum()
+
+    def test_they_are_as_weights_of_rows(self) -> None:
+        X, y = _imbalanced()
+        named = _fitted("neg_log_loss", X, y, class_weight={"fraud": 3.0})
+        rows = AutoClassifier(scoring="neg_log_loss", **QUICK).fit(X, y, sample_weight=np.where(y == "fraud", 3.0, 1.0))
+        assert named.validation_score_ == rows.validation_score_
+        assert (named.predict_proba(X) == rows.predict_proba(X)).all()
+
+    @pytest.mark.parametrize("weights", [{"frod": 2.0}, "even", {"fraud": -1.0}])
+    def test_strange_ones_are_refused(self, weights: Any) -> None:
+        X, y = _imbalanced()
+        with pytest.raises(ChoiceError, match="class_weight"):
+            _fitted("accuracy", X, y, class_weight=weights)
+
+
+def test_decisions_of_a_fold_are_made_by_a_rule_of_the_others() -> None:
+    """Answers of a fold do not depend on how its own rows would be decided best."""
+    X, y = _imbalanced()
+    model = _fitted("balanced_accuracy", X, y)
+    found = model.validation_predictions_
+    assert model.decision_rule_.threshold != 0.5
+    whole = model.classes_[model.decision_rule_(found.probabilities)]
+    for fold in range(3):
+        part = found.folds == fold
+        p = found.probabilities[part][:, 0]
+        is_fraud = found.predictions[part] == "fraud"
+        assert p[is_fraud].min() > p[~is_fraud].max()  # one threshold for the fold
+    assert (whole == "fraud").any()
+    plain = _fitted("balanced_accuracy", X, y, decision_rule="argmax")
+    assert (plain.predict_proba(X) == model.predict_proba(X)).all()  # probabilities are not touched
+
+
+def test_a_metric_without_a_number_for_one_fold_is_of_all_folds_together() -> None:
+    """ROC AUC needs two classes among the rows that it is of."""
+    X, y = make_classification(60, 4, random_state=0)
+    order = np.argsort(y, kind="stable")
+    splits = [(np.setdiff1d(np.arange(60), part), part) for part in np.array_split(order, 3)]
+    model = _fitted("roc_auc", X, y, cv=splits)
+    assert model.study_.history.n_failed == 0
+    assert 0 < model.best_score_ <= 1
+
+
+def test_permutation_importance_finds_the_column_that_matters() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"noise": rng.normal(size=300), "signal": rng.normal(size=300), "text": ["a", "b", "c"] * 100})
+    y = np.where(frame["signal"] + 0.1 * rng.normal(size=300) > 0, "yes", "no")
+    model = _fitted("roc_auc", frame[:200], y[:200])
+    found = model.feature_importance(frame[200:], y[200:]).set_index("column")
+    assert set(found.index) == {"noise", "signal", "text"}
+    assert found.index[0] == "signal"
+    assert found.loc["signal", "low"] > 0.2
+    assert found.loc["noise", "low"] <= 0 <= found.loc["noise", "high"]
