@@ -22,6 +22,7 @@ help:
 install: $(STAMP)
 
 $(STAMP): pyproject.toml
+	@echo "Installing comitia and what it needs in $(VENV): a minute or two, the first time and when pyproject.toml has changed"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	@$(BIN)/python -m pip install --quiet --editable . --group dev

@@ -80,6 +80,10 @@ def _chosen(loss: AverageLoss, models: Array, y: AnyArray, n_classes: int) -> Ar
     return np.asarray(counts / counts.sum())
 
 
+def _gain(loss: Loss, y: AnyArray) -> Callable[[AnyArray], float]:
+    return lambda answers: -loss(y, answers)
+
+
 def of_classes(part: Partition) -> dict[str, tuple[float, float, float]]:
     """Return the test losses of committee, single and plain for each metric."""
     entries = [entry for entry in part.entries if entry.status == "ok"]
@@ -103,7 +107,7 @@ def of_classes(part: Partition) -> dict[str, tuple[float, float, float]]:
             continue
         loss = make(y)
         best = int(np.argmin([loss(y, one.argmax(axis=1)) for one in raw]))
-        rule = tuned_rule(p, np.bincount(y, minlength=k) / len(y), lambda d, loss=loss: -loss(y, d))
+        rule = tuned_rule(p, np.bincount(y, minlength=k) / len(y), _gain(loss, y))
         plain = loss(y_test, p_test.argmax(axis=1))
         found[name] = (loss(y_test, rule(p_test)), loss(y_test, raw_test[best].argmax(axis=1)), plain)
     return found
@@ -137,7 +141,7 @@ def of_numbers(part: Partition) -> dict[str, tuple[float, float, float]]:
 
 
 def _line(loss: Loss, p: Array, y: Array) -> Callable[[Array], Array]:
-    return tuned_line(p, y, lambda values: -loss(y, values))
+    return tuned_line(p, y, _gain(loss, y))
 
 
 def compared(pools: list[Tabulated]) -> pd.DataFrame:
@@ -151,10 +155,11 @@ def compared(pools: list[Tabulated]) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=["set", "partition", "metric", "committee", "single", "plain"])
     rng = np.random.default_rng(0)
     out = []
-    for metric, part in frame.groupby("metric", sort=False):
-        row: dict[str, Any] = {"metric": metric, "sets": part["set"].nunique()}
+    for measure in frame["metric"].unique().tolist():
+        some = frame[frame["metric"] == measure]
+        row: dict[str, Any] = {"metric": measure, "sets": some["set"].nunique()}
         for rival in ("single", "plain"):
-            means = part.groupby("set")[["committee", rival]].mean()
+            means = some.groupby("set")[["committee", rival]].mean()
             saved = (1 - means["committee"] / means[rival].clip(lower=1e-12)).clip(lower=-1).to_numpy()
             drawn = saved[rng.integers(0, len(saved), (N_BOOTSTRAPS, len(saved)))].mean(axis=1)
             low, high = np.percentile(drawn, [5, 95])
@@ -203,6 +208,6 @@ if __name__ == "__main__":
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     if options.thinned:
-        print(thinned(options.thinned, options.sets).round(3).to_markdown(index=False))
+        print(thinned(options.thinned, options.sets).round(3).to_string(index=False))
     else:
         print(compared([read_pool(path) for path in options.pools]).to_string(index=False))

@@ -18,6 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris, load_wine
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import make_scorer, mean_pinball_loss
+from sklearn.model_selection import cross_val_score
 
 import comitia
 from comitia import AutoClassifier, AutoRegressor, History, Method, Seeds, load
@@ -198,6 +199,17 @@ def test_places_that_are_not_for_a_model(place: str, tmp_path: Path) -> None:
     with pytest.raises(ModelError):
         model.save(tmp_path / place)
     assert (tmp_path / "folder of others" / "precious.txt").exists()
+
+
+def test_a_loaded_model_can_be_fitted_again_by_others(tmp_path: Path) -> None:
+    X, y = load_iris(return_X_y=True)
+    options: dict[str, Any] = {"n_trials": 1, "include": ["linear"], "random_state": 0}
+    model = AutoClassifier(**options, storage=str(tmp_path / "s.db")).fit(X, y)
+    model.save(tmp_path / "m")
+    model.study_.close()
+    again = load(tmp_path / "m")
+    assert again.storage is None
+    assert cross_val_score(again, X, y, cv=3).mean() > 0.9
 
 
 def test_only_a_fitted_model_is_saved(tmp_path: Path) -> None:

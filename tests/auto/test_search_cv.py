@@ -131,7 +131,7 @@ def test_callbacks_hear_scores_and_may_stop() -> None:
 
 def test_a_progress_bar_shows_the_score(capsys: pytest.CaptureFixture[str]) -> None:
     search = SearchCV(SVC(), SPACE, n_trials=2, cv=3, random_state=0, progress=True).fit(*IRIS)
-    assert f"best {search.best_score_:.4g}" in capsys.readouterr().err
+    assert f"best value {search.best_score_:.4g}" in capsys.readouterr().err
 
 
 @pytest.mark.processes

@@ -21,12 +21,13 @@ ARFF = b"""% a comment
 @attribute id integer
 @attribute width real
 @attribute colour {red,green}
+@attribute site {12,7,30}
 @attribute class {p,n}
 @data
-1,0.5,red,p
-2,1.5,green,n
-3,?,red,p
-4,2.5,green,n
+1,0.5,red,12,p
+2,1.5,green,7,n
+3,?,red,30,p
+4,2.5,green,12,n
 """
 
 
@@ -80,7 +81,7 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Server]:
 def test_a_dataset_is_fetched_once_and_read_from_the_cache_then(server: Server, tmp_path: Path) -> None:
     problem = find_problem("openml:7")
     assert isinstance(problem, FixedTable)
-    assert problem.X.shape == (4, 2)  # the identifier is left out
+    assert problem.X.shape == (4, 5)  # the identifier is left out, the site is three indicators
     assert np.isnan(problem.X[2, 0])
     assert len(server.asked) == 2
     find_problem.cache_clear()

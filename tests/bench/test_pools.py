@@ -1,5 +1,6 @@
 """Pools: methods run on tabulated configurations without training."""
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,13 @@ def test_a_pool_is_saved_and_read_again(pool: Tabulated, path: Path) -> None:
         by_fold = [errors[entry.predictions.folds == fold].mean() for fold in range(3)]
         assert by_fold == pytest.approx(entry.losses)
     assert "config" in pq.read_schema(path).names
+
+
+def test_without_pyarrow_no_pool_is_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ExperimentError, match=r"pip install 'comitia\[bench\]'"):
+        make_pool(WINE, tmp_path / "wine.parquet")
+    assert not list(tmp_path.iterdir())
 
 
 def test_every_learner_has_classes_of_its_own_and_probabilities_beside_them(pool: Tabulated) -> None:

@@ -93,3 +93,13 @@ def test_boolean_masks_are_splits() -> None:
     mask = np.arange(40) < 30
     [(train, test)] = Fixed([(mask, ~mask)]).splits(Y, None, 0, 0, Seeds(0))
     assert (len(train), len(test)) == (30, 10)
+
+
+def test_splits_may_be_any_iterable_and_are_read_once() -> None:
+    folds = list(KFold(4).split(Y))
+    for cv in (iter(folds), tuple(folds), dict(enumerate(folds)).values(), KFold(4).split(Y), map(list, folds)):
+        resampling = make_resampling(cv, stratify=True)  # type: ignore[arg-type]
+        for _ in range(2):
+            found = resampling.splits(Y, None, 0, 0, Seeds(0))
+            assert [test.tolist() for _, test in found] == [test.tolist() for _, test in folds]
+    assert len(Fixed(iter(folds)).splits(Y, None, 0, 0, Seeds(0))) == 4

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
-from comitia import Study, load
+from comitia import SqliteStore, Study, load
 from comitia.errors import ComitiaError
 
 COMITIA = [sys.executable, "-m", "comitia.cli"]
@@ -80,6 +81,8 @@ def test_resume_continues(folder: Path, tmp_path: Path) -> None:
     done = comitia("resume", "m", "--n-trials", "5", "-q", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "5 trials" in done.stdout
+    done = comitia("resume", "m", "--time-limit", "30", "-q", folder=tmp_path)
+    assert load(tmp_path / "m").time_limit == 30  # as it was said, although the start of Python counts
 
 
 def test_a_killed_fit_is_resumed(folder: Path, tmp_path: Path) -> None:
@@ -93,14 +96,14 @@ def test_a_killed_fit_is_resumed(folder: Path, tmp_path: Path) -> None:
             "-o",
             "m",
             "--time-limit",
-            "30",
+            "300",
             "--seed",
             "0",
         ],
         cwd=tmp_path,
         stderr=subprocess.DEVNULL,
     )
-    for _ in range(200):
+    for _ in range(600):
         time.sleep(0.1)
         # it may not have written its header yet
         with contextlib.suppress(ComitiaError), Study.open(tmp_path / "m" / "study.db") as study:
@@ -127,6 +130,9 @@ def test_a_fit_that_was_stopped_before_its_first_trial_has_a_leaderboard(folder:
         assert (done.returncode, done.stdout, done.stderr) == (0, "No trial has finished yet.\n", "")
         assert json.loads(comitia("leaderboard", name, "-f", "json", folder=tmp_path).stdout) == []
         assert comitia("leaderboard", name, "-f", "csv", folder=tmp_path).stdout.startswith("rank,number,learner,score")
+    (tmp_path / "nothing" / "study.db").unlink()
+    SqliteStore(tmp_path / "nothing" / "study.db").close()  # stopped before the study was written
+    assert comitia("leaderboard", "nothing", folder=tmp_path).stdout == "No trial has finished yet.\n"
 
 
 def test_a_fit_of_an_earlier_version_is_resumed(folder: Path, tmp_path: Path) -> None:
@@ -197,3 +203,63 @@ def test_help_teaches_by_example(folder: Path) -> None:
         text = comitia(command, "--help", folder=folder).stdout
         assert f"comitia {command}" in text
     assert "comitia fit train.csv" in comitia("--help", folder=folder).stdout
+
+
+def test_version(folder: Path) -> None:
+    assert comitia("--version", folder=folder).stdout == f"comitia {version('comitia')}\n"
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(folder: Path) -> None:
+    for command in (["predict", "model", "train.csv"], ["leaderboard", "model"]):
+        run = subprocess.Popen([*COMITIA, *command], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert run.stdout is not None
+        assert run.stderr is not None
+        run.stdout.close()
+        assert run.stderr.read() == b""
+        run.stderr.close()
+        assert run.wait() == 1
+
+
+def test_rows_without_a_target_are_left_out(folder: Path, tmp_path: Path) -> None:
+    table = pd.read_csv(folder / "train.csv").assign(target=lambda t: np.where(t.index % 3, t.index % 2, np.nan))
+    table.to_csv(tmp_path / "holes.csv", index=False)
+    fit = ["fit", "holes.csv", "--target", "target", "-o", "m", *QUICK]
+    done = comitia(*fit, "--groups", "patient", "--weights", "weight", folder=tmp_path)
+    n_missing = int(table["target"].isna().sum())
+    assert f"comitia: warning: {n_missing} of {len(table)} rows have no target" in done.stderr
+    assert load(tmp_path / "m").classes_.tolist() == [0, 1]  # whole numbers, as they were written
+
+
+def interrupted(*arguments: Any, folder: Path, n_trials: int) -> subprocess.CompletedProcess[str]:
+    """Press Ctrl-C when a fit has so many trials; 0 is as soon as it has begun."""
+    out, err = folder / "out.txt", folder / "err.txt"
+    with out.open("w") as stdout, err.open("w") as stderr:
+        run = subprocess.Popen([*COMITIA, *map(str, arguments)], cwd=folder, stdout=stdout, stderr=stderr)
+    record = folder / "m" / "study.db"
+    for _ in range(600):
+        time.sleep(0.05)
+        if run.poll() is not None:
+            break
+        with contextlib.suppress(ComitiaError):
+            if not n_trials and record.is_file():
+                break
+            if n_trials and Study.open(record).history.n_finished >= n_trials:
+                break
+    run.send_signal(signal.SIGINT)
+    return subprocess.CompletedProcess([], run.wait(), out.read_text(), err.read_text())
+
+
+def test_after_a_ctrl_c_the_model_is_saved_and_the_way_on_is_named(folder: Path, tmp_path: Path) -> None:
+    fit = ["fit", folder / "train.csv", "--target", "target", "-o", "m", "--n-trials", "500", "--include", "linear"]
+    done = interrupted(*fit, "-q", folder=tmp_path, n_trials=2)
+    assert done.returncode == 130, done.stderr
+    assert "To continue: comitia resume m" in done.stderr
+    assert load(tmp_path / "m").score is not None
+    before = (tmp_path / "m" / "model.zip").read_bytes()
+    (tmp_path / "m" / "study.db").unlink()
+    done = interrupted(*fit, "-q", "--overwrite", folder=tmp_path, n_trials=0)
+    assert done.returncode == 130
+    assert "no model is saved. To continue: comitia resume m" in done.stderr
+    assert "warning" not in done.stderr
+    assert (tmp_path / "m" / "model.zip").read_bytes() == before
+    assert comitia("resume", "m", "--n-trials", "2", "-q", folder=tmp_path).returncode == 0

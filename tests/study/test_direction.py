@@ -57,7 +57,7 @@ def test_callbacks_and_the_progress_bar_have_the_users_sign(capsys: pytest.Captu
         progress=True,
     )
     assert heard == study.to_frame()["value"].tolist() == [hill(config) for config in configs(study)]
-    assert f"best {max(heard):.4g}" in capsys.readouterr().err
+    assert f"best value {max(heard):.4g}" in capsys.readouterr().err
     assert f"value={study.best_value:.6g}" in repr(study.best_trial)
 
 

@@ -59,7 +59,7 @@ class TestBudgets:
             Study(SPACE).run(FunctionEvaluator(square), n_trials=1, executor="dask")  # type: ignore[arg-type]
 
 
-def test_progress_bar_shows_on_standard_error(capfd: pytest.CaptureFixture[str]) -> None:
+def test_progress_shows_on_standard_error(capfd: pytest.CaptureFixture[str]) -> None:
     study = Study(SPACE, seed=1)
     study.run(FunctionEvaluator(lambda c: square(c) / (c["k"] == "a")), n_trials=6, progress=True)
     out, err = capfd.readouterr()

@@ -10,6 +10,7 @@ import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +22,7 @@ from scipy import sparse
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from comitia.arrays import AnyArray, Table
+from comitia.auto.narration import TrialLines
 from comitia.auto.refit import FittedMember, LeaveTimeToRefit, Manner, Refitted
 from comitia.auto.validation import Validated, validated
 from comitia.committees import Ensemble
@@ -35,7 +37,8 @@ from comitia.methods import METHODS, Method, kept_by
 from comitia.methods.own import ABSOLUTE_COMMITTEE
 from comitia.seams import Keep, Member, Store
 from comitia.space import Config
-from comitia.study.budget import Meter
+from comitia.study.budget import Budget, Meter
+from comitia.study.progress import make_progress
 from comitia.study.study import Callback, Study
 from comitia.tables.cleaner import Matrix
 
@@ -121,14 +124,23 @@ class AutoFit:
     ) -> None:
         """Run a study while the budget leaves time for the refit."""
         seconds = meter.seconds_left
-        study.run(
-            self.evaluator,
-            n_trials=meter.budget.n_trials,
-            time_limit=None if math.isinf(seconds) else max(SEARCH_SHARE * seconds, 1e-3),
-            executor=executor,
-            callbacks=[*callbacks, LeaveTimeToRefit(meter, manner == "full", self.evaluator.n_folds)],
-            progress=progress,
-        )
+        search = None if math.isinf(seconds) else max(SEARCH_SHARE * seconds, 1e-3)
+        if search is not None:
+            log.info("%.1f s to search, %.1f s kept to fit what is found again", search, seconds - search)
+        leave_time = LeaveTimeToRefit(meter, manner == "full", self.evaluator.n_folds)
+        n_trials = meter.budget.n_trials
+        with ExitStack() as stack:
+            more: list[Callback] = [TrialLines(self.scoring), leave_time]
+            if progress:
+                shown = make_progress(Budget(search, n_trials).start(), self.scoring.score)
+                more.append(stack.enter_context(shown).update)
+            study.run(
+                self.evaluator,
+                n_trials=n_trials,
+                time_limit=search,
+                executor=executor,
+                callbacks=[*callbacks, *more],
+            )
 
     def warn(self, study: Study, refitted: Refitted) -> None:
         """Warn the caller of `fit` of models that were left out."""

@@ -23,9 +23,11 @@ from sklearn.utils.validation import check_is_fitted
 from comitia.arrays import AnyArray, Estimator, Json, Table
 from comitia.auto.autofit import AutoFit, default_folds, default_method, method_for, stacked, stacked_tables
 from comitia.auto.boards import leaderboard_of
+from comitia.auto.fit_rows import FitRows, Refit, fit_rows, kept_splits, manner_of, weights_of_both
 from comitia.auto.folder import save
 from comitia.auto.importance import permutation_importance
-from comitia.auto.refit import FittedMember, Manner, fit_again
+from comitia.auto.narration import heard
+from comitia.auto.refit import FittedMember, fit_again
 from comitia.auto.validation import ValidationPredictions, score_of
 from comitia.committees import Ensemble
 from comitia.committees.decisions import Rule
@@ -48,7 +50,6 @@ from comitia.tables.cleaner import Columns, Matrix, TableCleaner, column_names
 
 TRIAL_SHARE = 0.4
 """Share of the time limit after which a trial is killed, unless the user says otherwise."""
-MANNERS = ("full", "folds", False)
 
 
 class AutoBase(BaseEstimator, ABC):  # type: ignore[misc]
@@ -76,7 +77,7 @@ class AutoBase(BaseEstimator, ABC):  # type: ignore[misc]
         cv: CV | None = None,
         include: Sequence[object] | None = None,
         exclude: Sequence[str] = (),
-        refit: Manner = "full",
+        refit: Refit = "full",
         n_jobs: int | None = -1,
         executor: Executor | None = None,
         trial_time_limit: float | None = None,
@@ -120,42 +121,45 @@ class AutoBase(BaseEstimator, ABC):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array, sparse matrix, pandas or polars frame of shape (n_rows, n_columns)
+        X : array, sparse matrix, pandas, polars or pyarrow table of shape (n_rows, n_columns)
             Numbers, strings, dates, booleans, missing values.
         y : array of shape (n_rows,)
+            Rows where it is missing are left out, with a warning; splits that name rows are renumbered.
         sample_weight : array of shape (n_rows,), optional
             Counts in the loss, and in the fit where the learner accepts weights.
         groups : array of shape (n_rows,), optional
             Rows of a group stay on one side of every split.
         X_val, y_val : optional
-            Rows to judge on, instead of splits of `X`.
+            Rows to judge on, instead of splits of `X`: `cv` and `groups` have no effect then, and each of these rows
+            has the mean of the weights. Nothing is fitted on them, unless `refit="full+val"` asks for it.
         """
         self.check_parameters()
         meter = Budget(self.time_limit, self.n_trials).start()
-        self.cleaner_ = TableCleaner(type(self).__name__).fit(X)
+        self.cv = kept_splits(self.cv)
+        rows = fit_rows(X, y, sample_weight, groups, self.cv)
+        self.cleaner_ = TableCleaner(type(self).__name__).fit(rows.X)
         self.n_features_in_ = self.cleaner_.n_features_in_
-        self._remember_names(X)
-        table = self.cleaner_.transform(X)
-        target = self._encode_target(y, table.shape[0])
-        shown: Table | ArrayLike | None = X
+        self._remember_names(rows.X)
+        table = self.cleaner_.transform(rows.X)
+        target = self._encode_target(rows.y, table.shape[0])
+        shown, groups, weights = rows.X, rows.groups, rows.sample_weight
         if X_val is None:
-            cv = self._splits(target, groups)
-        elif sample_weight is None and groups is None:
-            more = self.cleaner_.transform(X_val)
-            table, target, cv = stacked(table, target, more, self._encode_more(y_val, more.shape[0]))
-            shown = stacked_tables(X, X_val)
+            cv = self._splits(rows, target)
         else:
-            raise ChoiceError(
-                "X_val and y_val cannot be combined with sample_weight or groups. Got both. "
-                "Give a predefined split as 'cv' instead."
-            )
-        auto = self._auto_fit(table, target, cv, groups, self._weights(target, sample_weight), shown)
+            judged = fit_rows(X_val, y_val, name="y_val")
+            more = self.cleaner_.transform(judged.X)
+            weights = weights_of_both(weights, table.shape[0], more.shape[0])
+            table, target, cv = stacked(table, target, more, self._encode_more(judged.y, more.shape[0]))
+            shown, groups = stacked_tables(rows.X, judged.X), None
+        manner = manner_of(self.refit, has_val=X_val is not None)
+        with heard(self.verbose):
+            auto = self._auto_fit(table, target, cv, groups, self._weights(target, weights), shown)
         study = auto.open_study(seed_of(self.random_state), self.storage)
-        with ExitStack() as stack:
+        with heard(self.verbose), ExitStack() as stack:
             executor = self._executor(meter, stack)
-            auto.search(study, executor, meter, self.refit, self.callbacks, progress=bool(self.verbose))
+            auto.search(study, executor, meter, manner, self.callbacks, progress=self.verbose == 1)
             self.study_ = study
-            refitted = fit_again(study, auto.evaluator, self.refit, executor, meter)
+            refitted = fit_again(study, auto.evaluator, manner, executor, meter)
         auto.warn(self.study_, refitted)
         self.members_ = refitted.members or [auto.fallback()]
         found = auto.validated(self.study_, self.members_, tunes=self._tunes_decisions)
@@ -167,8 +171,7 @@ class AutoBase(BaseEstimator, ABC):  # type: ignore[misc]
 
     def check_parameters(self) -> None:
         """Refuse wrong parameters, before anything is read or written."""
-        if self.refit not in MANNERS:
-            raise ChoiceError(f"The 'refit' parameter must be 'full', 'folds' or False. Got {self.refit!r} instead.")
+        manner_of(self.refit)
         check_task(make_scoring(self.scoring, self._task), self._task)
         checked_metrics(self.metrics)
         if self.decision_rule not in ("auto", self._plain_rule):
@@ -268,11 +271,11 @@ class AutoBase(BaseEstimator, ABC):  # type: ignore[misc]
             given=given,
         )
 
-    def _splits(self, target: AnyArray, groups: ArrayLike | None) -> CV:
-        if self.cv is not None:
-            return self.cv
+    def _splits(self, rows: FitRows, target: AnyArray) -> CV:
+        if rows.cv is not None:
+            return rows.cv
         has_selection_split = self.method is not None and get_method(self.method).has_selection_split
-        return default_folds(target, self._task, groups, has_selection_split=has_selection_split)
+        return default_folds(target, self._task, rows.groups, has_selection_split=has_selection_split)
 
     def _executor(self, meter: Meter, stack: ExitStack) -> Executor:
         """Return where trials and refits run; the stack closes workers that are started here."""

@@ -14,7 +14,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from comitia.arrays import AnyArray, Array, Table
 from comitia.auto.base import AutoBase
-from comitia.auto.refit import Manner
+from comitia.auto.fit_rows import Refit
 from comitia.errors import ChoiceError, ComitiaWarning, TableError
 from comitia.evaluation.checks import checked_labels, checked_numbers, checked_weights
 from comitia.evaluation.judged import Given
@@ -63,9 +63,10 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
         Names of learners (`comitia.learners.default.LEARNERS`), your own estimators, or pairs `(estimator, space)`.
     exclude : list of str
         Learners to leave out.
-    refit : {"full", "folds", False}
-        Refit each member on all rows, on the training part of each fold (their average predicts), or on the first
-        one's. Members that fail or are not ready in time are left out, the lightest first.
+    refit : {"full", "full+val", "folds", False}
+        Refit each member on all rows of `X`, on these and those of `X_val`, on the training part of each fold (their
+        average predicts), or on the first one's. Members that fail or are not ready in time are left out, the lightest
+        first.
     n_jobs : int
         Worker processes: -1 for all processors, -2 for all but one. With 1 the same `random_state` gives the same
         model; with more, suggestions depend on the order in which trials end.
@@ -78,7 +79,8 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
         SQLite file of the study; fitting again with it resumes the study.
     callbacks : iterable of callable (study, observation)
     verbose : int
-        Show a progress bar if not 0.
+        0 is silent, 1 shows a progress bar (or lines, where standard error is no terminal) and trials that failed, 2
+        says what is tried, one line per trial, and why.
     random_state : int, optional
 
     Attributes
@@ -131,7 +133,7 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
         cv: CV | None = None,
         include: Sequence[object] | None = None,
         exclude: Sequence[str] = (),
-        refit: Manner = "full",
+        refit: Refit = "full",
         n_jobs: int | None = -1,
         executor: Executor | None = None,
         trial_time_limit: float | None = None,

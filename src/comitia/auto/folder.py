@@ -78,6 +78,8 @@ def _save_study(study: Study, path: Path, folder: Path) -> None:
 def load(path: str | Path, *, trusted: Sequence[str] = ()) -> Any:
     """Load a model folder.
 
+    The model has no `storage`, so fitting it again begins a new search; `Study.open(path / "study.db")` is the old one.
+
     Parameters
     ----------
     path : str or Path
@@ -103,6 +105,7 @@ def load(path: str | Path, *, trusted: Sequence[str] = ()) -> Any:
         raise ModelError(
             f"{str(path)!r} must hold an AutoClassifier or AutoRegressor. Got a {type(model).__name__}. Fit again."
         )
+    model.storage = None  # that of its own fit; another one needs another record
     if (study := _read_study(path)) is not None:
         model.study_ = study
     return model

@@ -1,5 +1,6 @@
 """What is fitted again at the end, and how the search leaves time for it."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
@@ -17,6 +18,8 @@ from comitia.seeds import Seeds
 from comitia.space import Config
 from comitia.study.budget import Meter
 from comitia.study.study import Study
+
+log = logging.getLogger("comitia")
 
 OVERHEAD_SECONDS = 0.3
 """Seconds that a refit takes beside the fit itself."""
@@ -91,6 +94,8 @@ class LeaveTimeToRefit:
         one_fit = best.seconds / max(best.n_evaluations, 1)
         needed = OVERHEAD_SECONDS + 2.0 * one_fit * (1 if self.is_full else self.n_folds)
         if self.meter.seconds_left < needed:
+            text = "the search ends: fitting the best again may take %.1f s, %.1f s are left"
+            log.info(text, needed, self.meter.seconds_left)
             study.stop()
 
 

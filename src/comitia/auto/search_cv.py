@@ -23,7 +23,7 @@ from comitia.methods import Method
 from comitia.seams import Store
 from comitia.seeds import seed_of
 from comitia.study.budget import Budget
-from comitia.study.progress import ProgressBar
+from comitia.study.progress import make_progress
 from comitia.study.study import Callback, Study
 
 Results: TypeAlias = Mapping[str, Sequence[float]]
@@ -136,7 +136,7 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]
         resampling = self._resampling() if study.method.is_reshuffled else None
         failure: ValueError | None = None
         n_folds = 0
-        with ProgressBar(meter) if self.progress else nullcontext() as bar:
+        with make_progress(meter) if self.progress else nullcontext() as bar:
             callbacks = [*self.callbacks, *([bar.update] if bar is not None else [])]
             while not study.is_stopped and (left := meter.trials_left(study.history.n_finished)) > 0:
                 if meter.seconds_left <= 0 and study.history.n_finished:

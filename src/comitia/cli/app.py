@@ -6,6 +6,7 @@ import json
 import math
 import shutil
 import sys
+import time
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from comitia.cli.bench_commands import app as bench_app
+from comitia.cli.clock import seconds_of_process
 from comitia.cli.one_line import one_line_errors
 
 if TYPE_CHECKING:
@@ -33,11 +35,31 @@ app = typer.Typer(
 Format = StrEnum("Format", ["table", "json", "csv"])
 Preset = StrEnum("Preset", ["fast", "balanced", "thorough"])
 Output = Annotated[Path, typer.Option("--output", "-o", help="Folder for the model; must be new or empty.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
+VerboseOption = Annotated[bool, typer.Option("--verbose", "-v", help="Say what is tried, one line per trial.")]
 FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to print.")]
+
+
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
+        from importlib.metadata import version
+
+        print(f"comitia {version('comitia')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options_of_all(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Take the options that come before a command."""
 
 
 @app.command()
 def fit(
+    context: typer.Context,
     train: Annotated[str, typer.Argument(help="Table: .csv, .tsv, .parquet, .arff, or - for CSV on standard input.")],
     target: Annotated[str, typer.Option(help="Column to predict.")],
     output: Output = Path("model"),
@@ -63,7 +85,8 @@ def fit(
     delimiter: Annotated[str | None, typer.Option(help="What separates columns; detected if not given.")] = None,
     seed: Annotated[int | None, typer.Option(help="For the same result again.")] = None,
     overwrite: Annotated[bool, typer.Option(help="Replace an existing model.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
 ) -> None:
     """Search, fit and save a model.
 
@@ -76,7 +99,7 @@ def fit(
         comitia fit train.csv --target y --metric roc_auc --n-trials 100 --include lightgbm --include linear
     """
     with one_line_errors():
-        from comitia.cli.commands import FitOptions, run_fit
+        from comitia.cli.commands import FitOptions, check_interrupt, run_fit
 
         options = FitOptions(
             train=train,
@@ -101,15 +124,20 @@ def fit(
             delimiter=delimiter,
             seed=seed,
         )
-        _print_summary(run_fit(options, output, overwrite=overwrite, verbose=not quiet), output)
+        level = 0 if quiet else 2 if verbose else 1
+        estimator = run_fit(options, output, overwrite=overwrite, verbose=level, began=_began(context))
+        _print_summary(estimator, output)
+        check_interrupt(estimator, output)
 
 
 @app.command()
 def resume(
+    context: typer.Context,
     model: Annotated[Path, typer.Argument(help="Model folder of a fit that was interrupted, or should continue.")],
     time_limit: Annotated[float | None, typer.Option(help="Seconds for this call.")] = None,
     n_trials: Annotated[int | None, typer.Option(help="Configurations in all, earlier ones included.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
 ) -> None:
     """Resume a fit, with the options that it was begun with.
 
@@ -118,9 +146,12 @@ def resume(
         comitia resume model/ --time-limit 300
     """
     with one_line_errors():
-        from comitia.cli.commands import run_resume
+        from comitia.cli.commands import check_interrupt, run_resume
 
-        _print_summary(run_resume(model, time_limit, n_trials, verbose=not quiet), model)
+        level = 0 if quiet else 2 if verbose else 1
+        estimator = run_resume(model, time_limit, n_trials, verbose=level, began=_began(context))
+        _print_summary(estimator, model)
+        check_interrupt(estimator, model)
 
 
 @app.command()
@@ -284,4 +315,9 @@ def _cell(value: object) -> str:
 
 def main() -> None:
     """Run the command line."""
-    app(prog_name="comitia")
+    app(prog_name="comitia", obj=time.monotonic() - seconds_of_process())
+
+
+def _began(context: typer.Context) -> float:
+    """Return when the command was started; now, if this is not a process of its own."""
+    return time.monotonic() if context.obj is None else float(context.obj)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -13,14 +15,18 @@ import numpy as np
 import pandas as pd
 
 from comitia.arrays import AnyArray
-from comitia.auto.boards import leaderboard_of
+from comitia.auto.boards import FIRST, leaderboard_of
 from comitia.auto.estimators import AutoClassifier, AutoRegressor
 from comitia.auto.folder import MODEL, STUDY, check_output, load
+from comitia.cli.clock import seconds_left
 from comitia.errors import ChoiceError, ModelError, TableError, UnknownName
 from comitia.evaluation.checks import task_of
 from comitia.evaluation.scoring import Task, make_scoring
 from comitia.learners import SPACES
 from comitia.methods import METHODS
+from comitia.study.budget import DEFAULT_SECONDS
+from comitia.study.record import StudyRecord
+from comitia.study.store import make_store
 from comitia.study.study import Study
 from comitia.tables.reading import read_table, split_target
 
@@ -80,8 +86,8 @@ class FitOptions:
             raise ModelError(f"{path!r} must be a {FILE} of comitia. Got another file: {error}") from error
 
 
-def run_fit(options: FitOptions, output: Path, *, overwrite: bool, verbose: bool) -> Auto:
-    """Fit by the options of the command line and save."""
+def run_fit(options: FitOptions, output: Path, *, overwrite: bool, verbose: int, began: float) -> Auto:
+    """Fit by the options of the command line and save; `began` is when the time began to count."""
     table = read_table(options.train, delimiter=options.delimiter)
     X, y = split_target(table, options.target)
     estimator = _estimator(options, y)  # refuses wrong options before a folder is made
@@ -92,15 +98,13 @@ def run_fit(options: FitOptions, output: Path, *, overwrite: bool, verbose: bool
         (output / name).unlink(missing_ok=True)
     source = "-" if options.train == "-" else str(Path(options.train).absolute())
     replace(options, train=source, checksum=_checksum(table)).write(output)
-    return _fit_and_save(estimator, data, output, verbose)
+    return _fit_and_save(estimator, data, output, verbose, began)
 
 
-def run_resume(model: Path, time_limit: float | None, n_trials: int | None, *, verbose: bool) -> Auto:
-    """Resume a fit."""
-    if not (model / FILE).is_file() or not (model / STUDY).is_file():
-        raise ModelError(
-            f"{str(model)!r} must be the folder of a fit that was begun. It is not: no {FILE} and {STUDY}."
-        )
+def run_resume(model: Path, time_limit: float | None, n_trials: int | None, *, verbose: int, began: float) -> Auto:
+    """Resume a fit; `began` is when the time began to count."""
+    if not (model / FILE).is_file():
+        raise ModelError(f"{str(model)!r} must be the folder of a fit that was begun. It is not: there is no {FILE}.")
     options = FitOptions.read(model)
     if options.train == "-":
         raise ModelError("A fit from standard input cannot be resumed: its table is not there any more. Fit again.")
@@ -110,15 +114,40 @@ def run_resume(model: Path, time_limit: float | None, n_trials: int | None, *, v
     if time_limit is not None or n_trials is not None:
         options = replace(options, time_limit=time_limit, n_trials=n_trials)
     X, y = split_target(table, options.target)
-    return _fit_and_save(_estimator(options, y), _fit_data(options, X, y), model, verbose)
+    return _fit_and_save(_estimator(options, y), _fit_data(options, X, y), model, verbose, began)
 
 
-def _fit_and_save(estimator: Auto, data: FitData, output: Path, verbose: bool) -> Auto:
-    estimator.set_params(storage=str(output / STUDY), verbose=int(verbose))
-    estimator.fit(*data)
-    estimator.save(output)
-    estimator.study_.close()
+def _fit_and_save(estimator: Auto, data: FitData, output: Path, verbose: int, began: float) -> Auto:
+    limits = estimator.time_limit, estimator.n_trials
+    seconds = DEFAULT_SECONDS if limits == (None, None) else estimator.time_limit
+    left = None if seconds is None else seconds_left(seconds, began)
+    estimator.set_params(storage=str(output / STUDY), verbose=verbose, time_limit=left)
+    try:
+        estimator.fit(*data)
+    except KeyboardInterrupt as error:  # before the search, or the second one: the first only ends the search
+        raise KeyboardInterrupt(f"Interrupted: no model is saved. {_advice(output)}") from error
+    estimator.set_params(time_limit=limits[0])
+    with closing(estimator.study_) as study:
+        if is_interrupted(estimator) and study.history.best is None:
+            raise KeyboardInterrupt(f"Interrupted before a trial had succeeded: no model is saved. {_advice(output)}")
+        estimator.save(output)
     return estimator
+
+
+def check_interrupt(estimator: Auto, output: Path) -> None:
+    """Raise the Ctrl-C that ended a search, once all is done that comes after it."""
+    if is_interrupted(estimator):
+        n = estimator.study_.history.n_finished
+        raise KeyboardInterrupt(f"Interrupted after {n} trials; the model is made of these. {_advice(output)}")
+
+
+def is_interrupted(estimator: Auto) -> bool:
+    """Tell whether a Ctrl-C ended the search."""
+    return estimator.study_.stop_reason == "interrupted"
+
+
+def _advice(output: Path) -> str:
+    return f"To continue: comitia resume {shlex.quote(str(output))}"
 
 
 def _estimator(options: FitOptions, y: pd.Series) -> Auto:
@@ -171,6 +200,8 @@ def _task_of(y: pd.Series) -> Task:
 
 def _fit_data(options: FitOptions, X: pd.DataFrame, y: pd.Series) -> FitData:
     """Take groups and weights out of the table, or sort it by time."""
+    if y.isna().any() and y.dtype.kind == "f" and (y.dropna() % 1 == 0).all():
+        y = y.astype("Int64")  # whole numbers, which only the missing ones made reals
     named = {"groups": options.groups, "weights": options.weights, "time-column": options.time_column}
     for option, name in named.items():
         if name is not None and name not in X.columns:
@@ -243,6 +274,8 @@ def run_leaderboard(model: Path, test: str | None = None, delimiter: str | None 
     """Return the trials of a model folder, the best first, each configuration in one column."""
     if not (model / STUDY).is_file():
         raise ModelError(f"{str(model)!r} must be a model folder with a {STUDY}. There is none.")
+    if not _is_begun(model / STUDY):
+        return pd.DataFrame(columns=list(FIRST))
     if test is not None:
         estimator, X, y = labelled(model, test, delimiter, [])
         frame = estimator.leaderboard(X, y.to_numpy())
@@ -276,6 +309,12 @@ def _running_leaderboard(model: Path) -> pd.DataFrame:
         scoring = make_scoring(None if options is None else options.metric, task)
         names = [make_scoring(metric, task).scorer.name for metric in (options.metrics or [] if options else [])]
         return leaderboard_of(study, scoring, names)
+
+
+def _is_begun(path: Path) -> bool:
+    """Tell whether a record has a study; a fit that was stopped at once has left an empty one."""
+    with closing(make_store(path)) as store:
+        return StudyRecord(store).header() is not None
 
 
 def _short(value: object) -> str:

@@ -5,7 +5,7 @@ Row indices everywhere are those of the user's table.
 
 import copy
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -25,10 +25,11 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
 )
 
-from comitia.arrays import AnyArray
+from comitia.arrays import AnyArray, Mask
 from comitia.errors import ChoiceError, ResamplingError
 from comitia.evaluation.holdout import HoldOut, make_holdout
 from comitia.evaluation.isolation import quiet
+from comitia.evaluation.rare_classes import hold_outs
 from comitia.seams import Resampling, Split
 from comitia.seeds import Seeds
 
@@ -50,8 +51,8 @@ class Shuffler(Splitter, Protocol):
     random_state: int | None
 
 
-Splits = Sequence[tuple[AnyArray, AnyArray]]
-"""Row indices to train and to judge on, given by the user."""
+Splits = Iterable[tuple[AnyArray, AnyArray]]
+"""Row indices to train and to judge on, given by the user; `make_splitter` makes a list of them."""
 CV = int | float | Splitter | Splits | Resampling
 """A number of folds, a fraction to hold out, splits or what makes them."""
 
@@ -60,7 +61,7 @@ class _OfSplitter:
     """What resamplings that wrap a splitter have in common."""
 
     def __init__(self, splitter: Splitter | Splits) -> None:
-        self.splitter = splitter
+        self.splitter = list(splitter) if isinstance(splitter, Iterator) else splitter  # which can be read once
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.splitter})"
@@ -159,11 +160,13 @@ def make_splitter(cv: CV, *, stratify: bool, grouped: bool = False) -> Splitter 
         return make_shuffler(cv, stratify=stratify, grouped=grouped)
     if isinstance(cv, Splitter) and not isinstance(cv, str | type):
         return cv
-    if isinstance(cv, Sequence) and cv and all(isinstance(pair, Sequence) and len(pair) == 2 for pair in cv):
-        return list(cv)
+    if isinstance(cv, Iterable) and not isinstance(cv, str | bytes):
+        pairs = list(cv)  # a generator can be read once
+        if pairs and all(isinstance(pair, Sequence | np.ndarray) and len(pair) == 2 for pair in pairs):
+            return pairs
     raise ChoiceError(
-        "The 'cv' parameter must be a number of folds, a hold-out fraction, a scikit-learn splitter or a list of "
-        f"(train, test) index arrays. Got {cv!r} instead."
+        "The 'cv' parameter must be a number of folds, a hold-out fraction, a scikit-learn splitter or (train, "
+        f"test) index arrays. Got {cv!r} instead."
     )
 
 
@@ -194,10 +197,34 @@ def make_resampling(cv: CV, *, stratify: bool, grouped: bool = False, reshuffled
     return Reshuffled(splitter) if reshuffled else Fixed(splitter)
 
 
+def splits_of_rows(cv: CV, kept: Mask) -> CV:
+    """Return what `cv` means for a table that has only the rows of `kept`.
+
+    Splits that name rows are renumbered; a splitter is asked when the rows are known.
+    """
+    if isinstance(cv, Fixed):
+        return Fixed(_renumbered(cv.splitter, kept))
+    if isinstance(cv, int | float | np.integer | np.floating | Resampling):
+        return cv
+    return _renumbered(cv, kept)
+
+
+def _renumbered(splitter: Splitter | Splits, kept: Mask) -> Splitter | Splits:
+    if isinstance(splitter, PredefinedSplit):
+        made: Splitter = PredefinedSplit(splitter.test_fold[kept])
+        return made
+    if isinstance(splitter, Splitter):
+        return splitter
+    new = np.cumsum(kept) - 1
+    pairs = [_checked(train, test, len(kept)) for train, test in splitter]
+    return [(new[train[kept[train]]], new[test[kept[test]]]) for train, test in pairs]
+
+
 def carve_selection(y: AnyArray, groups: AnyArray | None, fraction: float, seeds: Seeds, *, stratify: bool) -> Split:
     """Set rows aside once for the final selection (Lévesque 2018, §3.2.2): never shuffled, never searched on.
 
-    Classes keep their proportions where `stratify` says so and each has enough rows. Returns the rows to search on and
+    Classes keep their proportions where `stratify` says so and each has enough rows; else rows are drawn without, and
+    not by `rare_classes`: studies that were recorded must have the same rows again. Returns the rows to search on and
     those set aside, each ascending.
     """
     if stratify and groups is None:
@@ -232,13 +259,22 @@ def _split(splitter: Splitter | Splits, y: AnyArray, groups: AnyArray | None) ->
         try:
             # a class with fewer rows than folds: it is then absent from some folds, which is what we want
             with quiet("The least populated class"):
-                pairs = list(splitter.split(np.zeros((n, 1)), y, groups))
+                pairs = _drawn(splitter, y, groups)
         except (ValueError, TypeError) as error:
             raise ResamplingError(
                 f"Splits must fit the data. Got {splitter} for {n} rows: {str(error).rstrip('.')}. "
                 "Use fewer folds or a smaller part, or check the groups."
             ) from error
     return [_checked(train, test, n) for train, test in pairs]
+
+
+def _drawn(splitter: Splitter, y: AnyArray, groups: AnyArray | None) -> Splits:
+    try:
+        return list(splitter.split(np.zeros((len(y), 1)), y, groups))
+    except ValueError:
+        if not isinstance(splitter, StratifiedShuffleSplit):
+            raise
+        return hold_outs(splitter, y)
 
 
 def _checked(train: AnyArray, test: AnyArray, n: int) -> Split:

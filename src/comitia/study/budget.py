@@ -36,6 +36,10 @@ class Budget:
             limit = DEFAULT_SECONDS
         object.__setattr__(self, "time_limit", None if limit is None else float(limit))
 
+    def __str__(self) -> str:
+        limits = {"trials": self.n_trials, "fits": self.n_evaluations, "s": self.time_limit}
+        return ", ".join(f"{limit:.4g} {unit}" for unit, limit in limits.items() if limit is not None)
+
     def start(self) -> Meter:
         return Meter(self, time.monotonic())
 

@@ -74,7 +74,7 @@ class Run:
                 return "time"
             for observation in self.take():
                 if not observation.is_ok:
-                    log.warning("trial %d %s: %s", observation.number, observation.status, observation.error)
+                    log.warning("trial %d %s: %s", observation.number, observation.status, _short(observation.error))
                 self.notify(observation)
             if self.study.is_stopped:
                 return "stopped"
@@ -140,6 +140,12 @@ class Run:
             ]
             self.study.record([(observation, None) for observation in failed])
             self.study.history.give_back(begun)
+
+
+def _short(error: str | None, most: int = 100) -> str:
+    """Return one line of an error's text, for people; the record has all of it."""
+    line = " ".join((error or "").split())
+    return line if len(line) <= most else f"{line[: most - 3]}..."
 
 
 def _is_fault(error: Exception) -> bool:

@@ -306,7 +306,7 @@ class Study:
         callbacks : iterable of callable (study, observation)
             Called after each trial; `study.stop()` ends the run. `Patience(20)` is one.
         progress : bool
-            Show a progress bar on standard error.
+            Show a progress bar on standard error; a line every few seconds where that is no terminal.
         """
         meter = Budget(time_limit, n_trials, n_evaluations).start()
         if time_limit is n_trials is n_evaluations is None:
@@ -320,11 +320,11 @@ class Study:
         with ExitStack() as stack:
             stack.enter_context(watched())
             if progress:
-                from comitia.study.progress import ProgressBar
+                from comitia.study.progress import make_progress
 
-                bar = stack.enter_context(ProgressBar(meter))
-                callbacks.append(bar.update)
-            log.info("running %s with %d at a time, %s", self.method.name, crew.n_slots, meter.budget)
+                shown = stack.enter_context(make_progress(meter))
+                callbacks.append(shown.update)
+            log.info("running %s with %d at a time, at most %s", self.method.name, crew.n_slots, meter.budget)
 
             def notify(observation: Observation) -> None:
                 for callback in callbacks:
@@ -334,10 +334,7 @@ class Study:
                 self.stop_reason = Run(self, crew, evaluator.n_fits, meter, notify).loop()
             except KeyboardInterrupt:
                 self.stop_reason = "interrupted"
-                log.warning(
-                    "interrupted with %d trials finished; what was found is kept, run again to resume",
-                    self.history.n_finished,
-                )
+                log.warning("interrupted with %d trials finished; what was found is kept", self.history.n_finished)
             except BaseException:
                 with suppress(StoreError):  # the first error is the one to report
                     self._record.write()

@@ -15,6 +15,7 @@ import warnings
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -47,6 +48,16 @@ class PolarsFrame(Protocol):
     width: int
 
     def __getitem__(self, name: str) -> pd.Series: ...
+
+    def to_pandas(self) -> pd.DataFrame: ...
+
+
+@runtime_checkable
+class ArrowTable(Protocol):
+    """A table or a record batch of pyarrow, which comitia does not need to be installed."""
+
+    column_names: list[str]
+    num_rows: int
 
     def to_pandas(self) -> pd.DataFrame: ...
 
@@ -143,8 +154,17 @@ class TableCleaner(BaseEstimator):  # type: ignore[misc]
         frame = self._matched(frame)
         if self.kinds_ is None:
             return self._numeric(frame)
-        parts = [_clean(frame.iloc[:, i], kind) for i, kind in enumerate(self.kinds_) if kind.outputs]
-        return np.column_stack(parts)
+        return self._mixed(frame, self.kinds_)
+
+    def _mixed(self, frame: pd.DataFrame, kinds: Sequence[ColumnKind]) -> Array:
+        """Return the numbers of all columns; plain ones are taken together, which matters for a table of one row."""
+        dtypes = frame.dtypes.tolist()
+        plain = [i for i, kind in enumerate(kinds) if kind.kind == "number" and _is_number(dtypes[i])]
+        numbers = _finite(frame.iloc[:, plain].to_numpy(dtype=np.float64, na_value=np.nan))
+        found = {i: numbers[:, [place]] for place, i in enumerate(plain)}
+        return np.column_stack(
+            [found[i] if i in found else _clean(frame.iloc[:, i], kind) for i, kind in enumerate(kinds) if kind.outputs]
+        )
 
     def _sparse(self, X: sparse.spmatrix) -> Matrix:
         if not self.is_sparse_:
@@ -192,7 +212,20 @@ class TableCleaner(BaseEstimator):  # type: ignore[misc]
 def column_names(X: Table | ArrayLike) -> list[str] | None:
     """Return what scikit-learn calls feature names: the names of a frame's columns, if all are texts; else None."""
     names = list(X.columns) if isinstance(X, pd.DataFrame | PolarsFrame) else None
+    if isinstance(X, ArrowTable):
+        names = list(X.column_names)
     return None if names is None or not all(isinstance(name, str) for name in names) else names
+
+
+def as_table(X: Table | ArrayLike) -> Table:
+    """Return what has a shape and rows that can be taken; frames of polars and pyarrow as those of pandas."""
+    if isinstance(X, sparse.spmatrix | sparse.sparray):
+        return X.tocsr()
+    frame = as_frame(X) if isinstance(X, PolarsFrame | ArrowTable) else None
+    if frame is not None:
+        return frame
+    table: Table = X if hasattr(X, "shape") else np.asarray(X)
+    return table
 
 
 def as_frame(X: Table | ArrayLike) -> pd.DataFrame | None:
@@ -201,6 +234,8 @@ def as_frame(X: Table | ArrayLike) -> pd.DataFrame | None:
         return X
     if isinstance(X, PolarsFrame):
         return pd.DataFrame({name: X[name].to_list() for name in X.columns}) if X.width else X.to_pandas()
+    if isinstance(X, ArrowTable):
+        return X.to_pandas()
     values = np.asarray(X)
     if values.dtype.kind in "OUSM" and values.ndim == 2:
         frame = pd.DataFrame(values, columns=[f"x{i}" for i in range(values.shape[1])]).infer_objects()
@@ -244,7 +279,7 @@ def _kind_of(column: pd.Series, name: str) -> ColumnKind:
         return ColumnKind(name, "number" if _varies(values) else "nothing")
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
         return ColumnKind(name, "date" if column.nunique() > 1 else "nothing")
-    if pd.api.types.is_timedelta64_dtype(column.dtype):
+    if column.dtype.kind == "m":
         return ColumnKind(name, "number")
     texts = _texts(column)
     known = texts.dropna()
@@ -280,8 +315,9 @@ def _clean(column: pd.Series, kind: ColumnKind) -> Array:
 def _numbers(column: pd.Series, name: str) -> Array:
     if _is_number(column.dtype):
         return _finite(column.to_numpy(dtype=np.float64, na_value=np.nan))
-    if pd.api.types.is_timedelta64_dtype(column.dtype):
-        return np.asarray(column.dt.total_seconds(), dtype=np.float64)
+    if column.dtype.kind == "m":
+        spans = pd.TimedeltaIndex(column.astype(object))  # also of pyarrow's types
+        return np.asarray(spans.total_seconds(), dtype=np.float64)
     texts = _texts(column)
     numbers = pd.to_numeric(texts, errors="coerce")
     if (bad := numbers.isna() & texts.notna()).any():
@@ -294,12 +330,10 @@ def _numbers(column: pd.Series, name: str) -> Array:
 
 def _texts(column: pd.Series) -> pd.Series:
     """Return a column of anything as stripped strings, missing ones as missing."""
-    values = column.astype(object)
-    is_missing = pd.isna(values)
-    texts = values.where(is_missing, values.map(str).str.strip())
-    texts = texts.where(~is_missing, None)
-    is_missing = is_missing | texts.map(lambda text: isinstance(text, str) and text.lower() in MISSING)
-    return texts.where(~is_missing, None)
+    values = column.astype(object).to_numpy(dtype=object)
+    texts = [None if missing else str(value).strip() for value, missing in zip(values, pd.isna(values), strict=True)]
+    known = [None if text is None or text.lower() in MISSING else text for text in texts]
+    return pd.Series(known, index=column.index, dtype=object)
 
 
 DATE_LIKE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{4}-\d{2}")
@@ -329,6 +363,8 @@ def _date_parts(column: pd.Series, name: str) -> Array:
                 "others that are not all dates. Clean the column, or fit again with it as it is now."
             )
         column = parsed.reindex(texts.index)
+    if isinstance(column.dtype, pd.ArrowDtype):  # whose arithmetic refuses nanoseconds
+        column = pd.Series(pd.DatetimeIndex(column.astype(object)))
     stamps = column.dt
     seconds = (column - pd.Timestamp(0, tz=stamps.tz)).dt.total_seconds()
     parts = [stamps.year, stamps.month, stamps.day, stamps.day_of_week, stamps.hour, seconds / 86400]
@@ -337,8 +373,13 @@ def _date_parts(column: pd.Series, name: str) -> Array:
 
 def _codes(texts: pd.Series, levels: Sequence[str]) -> Array:
     """Return the position of each text among the levels; NaN if missing or never seen."""
-    codes = pd.Index(levels).get_indexer(pd.Index(texts.to_numpy(dtype=object)))
-    return np.where(codes < 0, np.nan, codes).astype(np.float64)
+    places = _places(tuple(levels))
+    return np.array([places.get(text, np.nan) for text in texts.tolist()], dtype=np.float64)
+
+
+@lru_cache(maxsize=256)
+def _places(levels: tuple[str, ...]) -> dict[str, int]:
+    return {level: place for place, level in enumerate(levels)}
 
 
 def _hashed(texts: pd.Series) -> Array:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from comitia.errors import TableError, UnknownName
+from comitia.tables.arff import parse_arff
 
 DELIMITERS = ",;\t|"
 
@@ -32,7 +33,7 @@ def read_table(source: str, *, delimiter: str | None = None) -> pd.DataFrame:
     if ending in (".parquet", ".pq"):
         return _from_parquet(path)
     if ending == ".arff":
-        return _from_arff(path)
+        return parse_arff(path.read_text(encoding="utf-8", errors="replace"), repr(source))
     if ending in (".csv", ".tsv", ".txt", ".data", ""):
         return _from_text(path.read_bytes(), repr(source), delimiter or ("\t" if ending == ".tsv" else None))
     raise TableError(f"A table must be .csv, .tsv, .parquet or .arff. Got {source!r}. Convert it first.")
@@ -80,32 +81,3 @@ def _from_parquet(path: Path) -> pd.DataFrame:
         raise TableError("Reading Parquet needs pyarrow. Install it: pip install 'comitia[parquet]'.") from error
     except Exception as error:  # pyarrow's own errors
         raise TableError(f"{str(path)!r} must be a Parquet file. It could not be read: {error}") from error
-
-
-def _from_arff(path: Path) -> pd.DataFrame:
-    """Read a dense ARFF file: names and types from its header, rows as CSV with `?` for missing."""
-    text = path.read_text(encoding="utf-8", errors="replace")
-    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("%")]
-    data = next((i for i, line in enumerate(lines) if line.strip().lower() == "@data"), None)
-    pattern = re.compile(r"""@attribute\s+('(?:[^'\\]|\\.)*'|"[^"]*"|\S+)\s+(.*)""", re.IGNORECASE)
-    attributes = [match for line in lines[:data] if (match := pattern.match(line.strip()))]
-    if data is None or not attributes:
-        raise TableError(f"{str(path)!r} must be an ARFF file with @attribute and @data. Got none.")
-    rows = lines[data + 1 :]
-    if not rows:
-        raise TableError(f"A table must have rows. {str(path)!r} has none after @data.")
-    if rows[0].lstrip().startswith("{"):
-        raise TableError(f"{str(path)!r} is a sparse ARFF file, which is not read. Convert it to a dense one.")
-    names = [match.group(1).strip("'\"") for match in attributes]
-    try:
-        return pd.read_csv(
-            io.StringIO("\n".join(rows)),
-            header=None,
-            names=names,
-            quotechar="'",
-            escapechar="\\",
-            na_values=["?"],
-            skipinitialspace=True,
-        )
-    except ValueError as error:
-        raise TableError(f"{str(path)!r} could not be read: {error}") from error

@@ -27,6 +27,7 @@ from comitia.bench.plan.experiment_file import checked_cv
 from comitia.bench.plan.plan import Cell, Experiment, HoldOutTest, Validation
 from comitia.bench.problems.finding import find_table
 from comitia.bench.problems.tabulated import Entry, Partition, Tabulated, write_pool
+from comitia.bench.rows.parquet import check_pyarrow
 from comitia.bench.rows.row import one_line
 from comitia.committees.combine import Answers
 from comitia.errors import ExperimentError, check_int
@@ -109,6 +110,7 @@ def make_pool(
 
     `jobs` evaluations run at a time; `on_trial` hears how many are done.
     """
+    check_pyarrow()
     if output.exists():
         raise ExperimentError(
             f"A pool must be a new file. {str(output)!r} is there already. Remove it or name another."

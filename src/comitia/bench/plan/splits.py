@@ -54,7 +54,10 @@ def make_validation(
     selection_split: float | None = None,
     stratified: bool = True,
 ) -> Resampling:
-    """Return the resampling of a cell; classes keep their proportions where each has two rows to be split."""
+    """Return the resampling of a cell; classes keep their proportions where each has two rows to be split.
+
+    Where not all have, no class keeps them, as in all recorded rows; `TableEvaluator` itself would keep the others'.
+    """
     smallest = int(np.unique(y, return_counts=True)[1].min()) if is_classes else 0
     if selection_split is not None:
         smallest -= int(selection_split * smallest) + 1  # what a stratified draw may take of it

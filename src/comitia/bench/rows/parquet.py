@@ -31,7 +31,8 @@ def check_pyarrow() -> None:
         import pyarrow  # noqa: F401
     except ImportError as error:
         raise ExperimentError(
-            "Rows need pyarrow. It is not installed. Install it: pip install 'comitia[bench]'."
+            "Rows and pools are Parquet files, which need pyarrow. It is not installed. "
+            "Install it: pip install 'comitia[bench]'."
         ) from error
 
 
