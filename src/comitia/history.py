@@ -68,6 +68,8 @@ class Observation:
     error: str = ""
     selection_losses: tuple[float, ...] = ()
     """Loss on the selection split of each split's model: only for the final selection; () where none was set aside."""
+    is_maximised: bool = False
+    """Whether the losses are the user's numbers with their sign turned: the study maximises them."""
 
     @classmethod
     def failed(cls, trial: Trial, error: str, *, status: Status = "failed", seconds: float = 0.0) -> Observation:
@@ -85,6 +87,10 @@ class Observation:
             selection_losses=earlier.selection_losses + self.selection_losses,
         )
 
+    def turned(self) -> Observation:
+        """Return it as a loss, where the evaluator gave a number to maximise."""
+        return replace(self, losses=tuple(-number for number in self.losses), is_maximised=True)
+
     @property
     def number(self) -> int:
         return self.trial.number
@@ -94,7 +100,8 @@ class Observation:
         return self.trial.config
 
     def __repr__(self) -> str:
-        what = f"loss={self.loss:.6g}" if self.is_ok else f"error={self.error!r}"
+        name = "value" if self.is_maximised else "loss"
+        what = f"{name}={self.value:.6g}" if self.is_ok else f"error={self.error!r}"
         return f"Observation(number={self.number}, status={self.status!r}, {what}, config={self.config})"
 
     @property
@@ -105,6 +112,11 @@ class Observation:
     def loss(self) -> float:
         """Mean loss; NaN if it failed."""
         return math.fsum(self.losses) / len(self.losses) if self.is_ok else math.nan
+
+    @property
+    def value(self) -> float:
+        """The mean loss as the user has it: with its own sign in a study that maximises; NaN if it failed."""
+        return -self.loss if self.is_maximised else self.loss
 
     @property
     def selection_loss(self) -> float:

@@ -1,5 +1,6 @@
 """`minimize`: search any black box in one call."""
 
+import logging
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from pathlib import Path
@@ -9,14 +10,20 @@ from comitia.learners.registry import SpaceLike
 from comitia.methods import Method
 from comitia.seams import Store
 from comitia.space import Config
+from comitia.study.record import Direction
 from comitia.study.study import Callback, Study
+
+log = logging.getLogger("comitia")
+DEFAULT_TRIALS = 100
+"""If no budget is given. A number of trials, so that the function runs in this process, and the end is repeatable."""
 
 
 def minimize(
     function: Callable[[Config], float],
     space: SpaceLike,
     *,
-    method: str | Method = "rs",
+    method: str | Method = "bayes",
+    direction: Direction = "minimize",
     n_trials: int | None = None,
     time_limit: float | None = None,
     n_evaluations: int | None = None,
@@ -27,7 +34,7 @@ def minimize(
     callbacks: Iterable[Callback] = (),
     progress: bool = False,
 ) -> Study:
-    """Find the configuration at which a function is smallest.
+    """Find the configuration at which a function is smallest, or largest.
 
     Parameters
     ----------
@@ -35,23 +42,29 @@ def minimize(
         Any function; a call that raises or returns NaN is a failed trial.
     space : Space, ConfigSpace.ConfigurationSpace, dict or str
         What to search.
-    method, n_trials, time_limit, n_evaluations, n_jobs, seed, storage, executor, callbacks, progress
+    direction : {"minimize", "maximize"}
+        With "maximize" the function's largest value is searched: `best_value` and `to_frame` have the function's sign.
+    n_trials, time_limit, n_evaluations : optional
+        The budget, as for `Study.run`; 100 trials if none of them is given.
+    method, n_jobs, seed, storage, executor, callbacks, progress
         As for `Study` and `Study.run`.
 
     Returns
     -------
     Study
-        With `best_trial`, `to_frame()` and everything else.
+        With `best_trial`, `best_value`, `to_frame()` and everything else.
 
     Examples
     --------
-    >>> from scipy.stats import uniform
     >>> from comitia import minimize
-    >>> result = minimize(lambda config: (config["x"] - 1) ** 2, {"x": uniform(-5, 10)}, n_trials=100, seed=0)
-    >>> abs(result.best_trial.config["x"] - 1) < 0.3
+    >>> result = minimize(lambda config: (config["x"] - 1) ** 2, {"x": (-5.0, 5.0)}, n_trials=20, seed=0)
+    >>> abs(result.best_trial.config["x"] - 1) < 0.1
     True
     """
-    study = Study(space, method, seed=seed, storage=storage)
+    if n_trials is time_limit is n_evaluations is None:
+        n_trials = DEFAULT_TRIALS
+        log.warning("no budget was given, so the search takes %d trials: set n_trials or time_limit", n_trials)
+    study = Study(space, method, seed=seed, storage=storage, direction=direction)
     return study.run(
         FunctionEvaluator(function),
         n_trials=n_trials,

@@ -70,7 +70,7 @@ def test_a_study_by_auto_tries_what_the_auto_classes_try(kind: Any) -> None:
     n_trials = len(LEARNERS) + 3
     is_classes = kind is AutoClassifier
     table, target = (X[::2], Y[::2]) if is_classes else (load_diabetes().data[:60], load_diabetes().target[:60])
-    model = kind(n_trials=n_trials, cv=2, random_state=3).fit(table, target)
+    model = kind(n_trials=n_trials, cv=2, n_jobs=1, random_state=3).fit(table, target)
     ready = get_space("default" if is_classes else "default-regression")
     scoring = make_scoring(None, ready.task)
     keep = kept_by(METHODS["auto"], scoring.loss)

@@ -29,7 +29,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
-from comitia import AutoClassifier, AutoRegressor, Config, Method, SearchCV
+from comitia import AutoClassifier, AutoRegressor, Config, Method, SearchCV, Serial
 from comitia.errors import ChoiceError, ComitiaWarning, TableError, UnknownName
 from comitia.optimizers import RandomSearch
 from comitia.selections.set_aside import SelectionSplit
@@ -40,15 +40,15 @@ DIABETES = load_diabetes(return_X_y=True)
 
 
 def quick(kind: Any = AutoClassifier, **more: Any) -> Any:
-    return kind(**{"n_trials": 2, "include": ["linear"], "random_state": 0, **more})
+    return kind(**{"n_trials": 2, "include": ["linear"], "random_state": 0, "executor": Serial(), **more})
 
 
 @pytest.mark.parametrize(
     "estimator",
     [
         # one trial: with more, weights and repeated rows give other folds, which may prefer another configuration
-        AutoClassifier(n_trials=1, include=["linear"], cv=2),
-        AutoRegressor(n_trials=1, include=["linear"], cv=2),
+        AutoClassifier(n_trials=1, include=["linear"], cv=2, executor=Serial()),
+        AutoRegressor(n_trials=1, include=["linear"], cv=2, executor=Serial()),
         SearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, n_trials=2, cv=2),
     ],
     ids=lambda estimator: type(estimator).__name__,

@@ -30,7 +30,7 @@ def no_handlers() -> Any:
 def said(capsys: pytest.CaptureFixture[str], **options: Any) -> str:
     include = ["linear", Broken()]
     with no_handlers():
-        AutoClassifier(**{"n_trials": 4, "include": include, "random_state": 0, **options}).fit(*IRIS)
+        AutoClassifier(**{"n_trials": 4, "n_jobs": 1, "include": include, "random_state": 0, **options}).fit(*IRIS)
     out, err = capsys.readouterr()
     assert out == ""
     return err

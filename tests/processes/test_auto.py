@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_digits, load_iris, make_classification
 
 from comitia import AutoClassifier, Workers
-from comitia.auto import estimators
+from comitia.auto import base
 from comitia.errors import FallbackWarning
 
 X, Y = load_iris(return_X_y=True)
@@ -83,7 +83,7 @@ def _fail(study: Any, observation: Any) -> None:
 
 @pytest.mark.parametrize("callbacks", [(), (_fail,)], ids=["done", "failed"])
 def test_workers_are_closed_however_a_fit_ends(callbacks: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(estimators, "Workers", Noted)
+    monkeypatch.setattr(base, "Workers", Noted)
     monkeypatch.setattr(Noted, "made", [])
     model = AutoClassifier(n_trials=1, n_jobs=2, include=["linear"], cv=2, callbacks=callbacks)
     if callbacks:

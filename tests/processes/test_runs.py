@@ -35,14 +35,14 @@ class TestInterruption:
             if observation.number == 3:
                 threading.Timer(0.08, os.kill, [os.getpid(), signal.SIGINT]).start()
 
-        study = Study(SPACE, seed=1)
+        study = Study(SPACE, "rs", seed=1)
         study.run(FunctionEvaluator(slow), n_trials=1000, executor=executor, callbacks=[interrupt])
         assert study.stop_reason == "interrupted"
         assert 3 < study.history.n_finished < 100
         assert study.best_trial.is_ok
         # and it can go on, to the same end
         study.run(FunctionEvaluator(square), n_trials=20)
-        assert history_of(study) == history_of(Study(SPACE, seed=1).run(FunctionEvaluator(square), n_trials=20))
+        assert history_of(study) == history_of(Study(SPACE, "rs", seed=1).run(FunctionEvaluator(square), n_trials=20))
 
     def test_a_ctrl_c_in_the_middle_of_a_record_waits_for_its_end(self, tmp_path: Path) -> None:
         study = Study(SPACE, seed=1, storage=tmp_path / "s.db")

@@ -20,6 +20,8 @@ import pytest
 from comitia import FunctionEvaluator, Study, Workers
 from comitia.errors import ChoiceError, ExecutionError, TrialCrashed, TrialMemory, TrialTimeout
 from comitia.execution import starters
+from comitia.execution.kept import end_kept
+from comitia.execution.machine import n_processors
 from comitia.execution.starters import FreshProcesses, Nursery
 from tests.ids import stable
 from tests.processes.learners import misbehave, objective
@@ -47,6 +49,7 @@ def is_alive(process: psutil.Process) -> bool:
 def nothing_is_left() -> Iterator[None]:
     before = living()
     yield
+    end_kept()  # what runs leave for the next one
     for _ in range(40):
         if not (left := living() - before):
             return
@@ -192,6 +195,15 @@ def test_threads_are_shared_out_among_workers(monkeypatch: pytest.MonkeyPatch) -
         assert pool.submit(threads).result() == {1}
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
     assert starters.environment(8)["OPENBLAS_NUM_THREADS"] == "2"  # the user's word counts
+
+
+def test_who_limits_openmp_limits_linear_algebra(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in starters.THREAD_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    assert {starters.environment(1)[name] for name in starters.THREAD_VARIABLES} == {"1"}
+    monkeypatch.setenv("OMP_NUM_THREADS", "nonsense")
+    assert starters.environment(1)["OPENBLAS_NUM_THREADS"] == str(n_processors())
 
 
 def test_standard_output_stays_clean(tmp_path: Path) -> None:

@@ -27,7 +27,6 @@ RNG = np.random.default_rng
         [0, False],
         [[1, 2], [3]],
         np.array([1, 2, 3]),
-        (1, 2),
         range(3),
     ],
     ids=stable,

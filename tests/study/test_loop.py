@@ -49,8 +49,8 @@ class TestBudgets:
         with pytest.raises(ChoiceError, match=name):
             Study(SPACE).run(FunctionEvaluator(square), **{name: value})
 
-    @pytest.mark.parametrize("n_jobs", [0, -2, 1.5])
-    def test_n_jobs_must_be_positive(self, n_jobs: Any) -> None:
+    @pytest.mark.parametrize("n_jobs", [0, 1.5, "2"])
+    def test_n_jobs_must_be_a_whole_number_other_than_zero(self, n_jobs: Any) -> None:
         with pytest.raises(ChoiceError, match="n_jobs"):
             Study(SPACE).run(FunctionEvaluator(square), n_trials=1, n_jobs=n_jobs)
 

@@ -30,6 +30,10 @@ from comitia.seams import Ask, Judging
 from tests.study.examples import SPACE, Continuing, history_of, square
 
 
+def test_searches_by_bayes_unless_told_otherwise() -> None:
+    assert Study(SPACE).method.name == "bayes"
+
+
 class TestAskAndTell:
     def test_by_hand_equals_by_run(self) -> None:
         by_hand = Study(SPACE, seed=1)

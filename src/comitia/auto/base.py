@@ -38,7 +38,8 @@ from comitia.evaluation.judged import Given
 from comitia.evaluation.metrics import Target, check_task, scoring_for, with_positive
 from comitia.evaluation.resampling import CV
 from comitia.evaluation.scoring import LossLike, Scoring, Task, make_scoring
-from comitia.execution import Serial, Workers
+from comitia.execution import Workers
+from comitia.execution.kept import kept_starter
 from comitia.learners.default import default_space
 from comitia.methods import Method, get_method
 from comitia.seams import Store
@@ -77,7 +78,7 @@ class AutoBase(BaseEstimator, ABC):  # type: ignore[misc]
         include: Sequence[object] | None = None,
         exclude: Sequence[str] = (),
         refit: Refit = "full",
-        n_jobs: int = 1,
+        n_jobs: int | None = -1,
         executor: Executor | None = None,
         trial_time_limit: float | None = None,
         trial_memory_limit: float | None = None,
@@ -281,12 +282,11 @@ class AutoBase(BaseEstimator, ABC):  # type: ignore[misc]
         if self.executor is not None:
             return self.executor
         time_limit = meter.budget.time_limit
-        if self.n_jobs == 1 and time_limit is self.trial_time_limit is self.trial_memory_limit is None:
-            return Serial()
         limit = self.trial_time_limit
         if limit is None and time_limit is not None:
             limit = TRIAL_SHARE * time_limit  # one trial that never ends must not take all of it
-        workers = Workers(self.n_jobs, trial_time_limit=limit, trial_memory_limit=self.trial_memory_limit)
+        memory_limit = self.trial_memory_limit
+        workers = Workers(self.n_jobs, trial_time_limit=limit, trial_memory_limit=memory_limit, starter=kept_starter)
         return stack.enter_context(workers)
 
     @abstractmethod

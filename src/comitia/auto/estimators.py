@@ -73,12 +73,13 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
         average predicts), or on the first one's. Members that fail or are not ready in time are left out, the lightest
         first.
     n_jobs : int
-        Worker processes.
+        Worker processes: -1 for all processors, -2 for all but one. With 1 the same `random_state` gives the same
+        model; with more, suggestions depend on the order in which trials end.
     executor : concurrent.futures.Executor, optional
-        Where trials run, instead of `n_jobs` workers.
+        Where trials run, instead of `n_jobs` workers: `Serial()` for this process, where a trial cannot be killed.
     trial_time_limit, trial_memory_limit : float, optional
         Seconds and bytes after which a trial is killed. If not given: four tenths of the time limit, and an equal
-        share of the memory that is free.
+        share of the memory that is free (within the limits of a container).
     storage : str or Path, optional
         SQLite file of the study; fitting again with it resumes the study.
     callbacks : iterable of callable (study, observation)
@@ -138,7 +139,7 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
         include: Sequence[object] | None = None,
         exclude: Sequence[str] = (),
         refit: Refit = "full",
-        n_jobs: int = 1,
+        n_jobs: int | None = -1,
         executor: Executor | None = None,
         trial_time_limit: float | None = None,
         trial_memory_limit: float | None = None,

@@ -79,7 +79,7 @@ def fit(
     preset: Annotated[Preset, typer.Option(help="How much care to take.")] = Preset.balanced,
     include: Annotated[list[str] | None, typer.Option(help="A learner to search; may be repeated.")] = None,
     exclude: Annotated[list[str] | None, typer.Option(help="A learner to leave out; may be repeated.")] = None,
-    jobs: Annotated[int, typer.Option(help="Worker processes.")] = 1,
+    jobs: Annotated[int, typer.Option(help="Worker processes; -1 for all processors.")] = -1,
     trial_time_limit: Annotated[float | None, typer.Option(help="Seconds after which a trial is killed.")] = None,
     trial_memory_limit: Annotated[float | None, typer.Option(help="Bytes beyond which a trial is killed.")] = None,
     delimiter: Annotated[str | None, typer.Option(help="What separates columns; detected if not given.")] = None,

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from comitia.cli.one_line import one_line_errors
+from comitia.errors import ChoiceError
+from comitia.execution.machine import count_jobs
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -18,7 +20,18 @@ if TYPE_CHECKING:
 DataOption = Annotated[
     Path | None, typer.Option("--data", help="Folder of tables with an index.csv; else the variable COMITIA_DATA.")
 ]
-JobsOption = Annotated[int, typer.Option("--jobs", "-j", min=1, help="How many at a time.")]
+
+
+def _jobs(jobs: int) -> int:
+    try:
+        return count_jobs("comitia bench", "--jobs", jobs)
+    except ChoiceError as error:
+        raise typer.BadParameter(str(error)) from error
+
+
+JobsOption = Annotated[
+    int, typer.Option("--jobs", "-j", callback=_jobs, help="How many at a time; -1 for all processors.")
+]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
 
 

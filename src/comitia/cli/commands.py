@@ -63,7 +63,7 @@ class FitOptions:
     preset: str = "balanced"
     include: list[str] | None = None
     exclude: list[str] | None = None
-    jobs: int = 1
+    jobs: int = -1
     trial_time_limit: float | None = None
     trial_memory_limit: float | None = None
     delimiter: str | None = None

@@ -7,13 +7,14 @@ constructor, keeps the tasks in the order in which they were begun, and `make_cr
 """
 
 import math
-import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from typing import Generic, NamedTuple, ParamSpec, Protocol, TypeVar, runtime_checkable
 
 from comitia.errors import ChoiceError, ExecutionError, check_int
+from comitia.execution.kept import kept_starter
+from comitia.execution.machine import count_jobs, n_processors
 from comitia.execution.workers import Workers
 
 P = ParamSpec("P")
@@ -205,13 +206,12 @@ def make_crew(
 
     What runs in this process cannot be stopped: with `must_kill` there is at least one worker.
     """
-    if n_jobs is not None:
-        check_int("run", "n_jobs", n_jobs)
+    n_wanted = count_jobs("run", "n_jobs", n_jobs)
     if executor is None:
-        executor = Workers(n_jobs or 1) if (n_jobs or 1) > 1 or must_kill else Serial()
+        executor = Workers(n_wanted, starter=kept_starter) if n_wanted > 1 or must_kill else Serial()
     if isinstance(executor, type) or not isinstance(executor, _Submits):
         raise ChoiceError(f"The executor must have concurrent.futures' `submit`. Got {executor!r} instead.")
-    n_slots = n_jobs or _n_slots(executor)
+    n_slots = _n_slots(executor) if n_jobs is None else n_wanted
     if type(executor) is Serial:  # a subclass may submit in its own way
         return HereCrew(function, n_slots)
     return FuturesCrew(function, executor, n_slots)
@@ -228,4 +228,4 @@ def _n_slots(executor: Executor) -> int:
         return executor.n_slots
     if isinstance(executor, Workers):
         return executor.n_workers
-    return getattr(executor, "_max_workers", None) or os.cpu_count() or 1
+    return getattr(executor, "_max_workers", None) or n_processors()

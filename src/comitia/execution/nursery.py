@@ -3,9 +3,11 @@
 `python nursery.py` is started by `comitia.execution.starters`. It never runs a task, has one thread and has used no
 OpenMP, so forking it is safe, and a fresh worker costs milliseconds instead of seconds of imports. It does not import
 the user's `__main__`. When the parent goes away, for whatever reason, the control socket closes and every worker is
-killed with all its descendants: nothing is left, even after kill -9.
+killed with all its descendants: nothing is left, even after kill -9. A nursery that has had no worker for a while ends
+by itself: `comitia.execution.kept` may have put it aside.
 
-Control messages are JSON, one per packet. In: `{"start": id}` with a socket attached, `{"kill": id}`.
+Control messages are JSON, one per packet. In: `{"start": id}` with a socket attached, `{"kill": id}`,
+`{"preload": [modules]}`.
 Out: `{"started": id, "pid": pid}`, `{"exited": id, "code": code}` (negative: killed by that signal).
 """
 
@@ -30,14 +32,15 @@ PR_SET_CHILD_SUBREAPER = 36
 class Nursery:
     """Forks workers, kills them with all their descendants, reports how they ended."""
 
-    def __init__(self, control: socket.socket) -> None:
+    def __init__(self, control: socket.socket, idle_seconds: float) -> None:
         self.control = control
+        self.idle_seconds = idle_seconds
         self.pids: dict[int, int] = {}  # by worker id
         # orphaned grandchildren come to us, so that none escapes by leaving its process group
         prctl(PR_SET_CHILD_SUBREAPER, 1)
 
     def run(self) -> None:
-        """Serve until the parent hangs up, then leave nothing behind."""
+        """Serve until the parent hangs up or nothing happens for long, then leave nothing behind."""
         wakeup_read, wakeup_write = socket.socketpair()
         wakeup_read.setblocking(False)
         wakeup_write.setblocking(False)
@@ -49,7 +52,9 @@ class Nursery:
         self.inherited = [self.control, wakeup_read, wakeup_write, selector]
         with contextlib.suppress(OSError):  # the parent is gone
             while True:
-                ready = [key.fileobj for key, _ in selector.select()]
+                ready = [key.fileobj for key, _ in selector.select(None if self.pids else self.idle_seconds)]
+                if not ready:
+                    break
                 if wakeup_read in ready:
                     with contextlib.suppress(BlockingIOError):
                         wakeup_read.recv(4096)
@@ -70,6 +75,8 @@ class Nursery:
         message = json.loads(data)
         if "start" in message:
             self.start(message["start"], sockets[0])
+        elif "preload" in message:
+            preload(message["preload"])
         else:
             self.kill(message["kill"])
         return True
@@ -159,12 +166,17 @@ def main() -> None:
     order = json.loads(sys.stdin.readline())
     control = socket.socket(fileno=order["socket"])
     sys.path[:] = order["path"]
-    for module in order["preload"]:
+    preload(order["preload"])
+    Nursery(control, order["idle_seconds"]).run()
+
+
+def preload(modules: list[str]) -> None:
+    """Import what workers will need."""
+    for module in modules:
         with contextlib.suppress(Exception):  # a worker that needs it will say so
             importlib.import_module(module)
     gc.collect()
     gc.freeze()  # what is here stays shared with the forks
-    Nursery(control).run()
 
 
 if __name__ == "__main__":

@@ -12,7 +12,9 @@ import signal
 import socket
 import subprocess
 import sys
+import weakref
 from dataclasses import dataclass
+from functools import cache
 from multiprocessing.connection import Connection, Listener
 from pathlib import Path
 from typing import Literal, Protocol
@@ -21,6 +23,7 @@ import psutil
 
 from comitia.arrays import Json
 from comitia.errors import ExecutionError
+from comitia.execution.machine import n_processors
 
 PRELOADED = ("numpy", "scipy", "sklearn", "pandas", "ConfigSpace", "lightgbm", "cloudpickle", "comitia")
 THREAD_VARIABLES = (
@@ -33,6 +36,10 @@ THREAD_VARIABLES = (
     "LOKY_MAX_CPU_COUNT",
 )
 """What tells linear algebra, OpenMP and loky how many threads or processes to use."""
+IDLE_SECONDS = 90.0
+"""How long a nursery without workers waits for the next ones."""
+MODULES_PER_MESSAGE = 30
+"""A control message has at most 4,096 bytes."""
 
 
 @dataclass(frozen=True)
@@ -70,22 +77,31 @@ def make_starter(n_workers: int) -> Starter:
 
 
 def environment(n_workers: int) -> dict[str, str]:
-    """Return the environment of workers: the cores are shared out among them, unless the user's says otherwise."""
-    share = str(max(1, (os.cpu_count() or 1) // n_workers))
-    return {**dict.fromkeys(THREAD_VARIABLES, share), **os.environ}
+    """Return the environment of workers: processors are shared out among them, unless the user's says otherwise."""
+    share = max(1, n_processors() // n_workers)
+    with contextlib.suppress(KeyError, ValueError):  # who sets one of them means all: OpenBLAS has two
+        share = min(share, max(1, int(os.environ["OMP_NUM_THREADS"])))
+    return {**dict.fromkeys(THREAD_VARIABLES, str(share)), **os.environ}
+
+
+def heavy_modules() -> set[str]:
+    """Return what this process has imported of the usual heavy packages: workers will need the same."""
+    return {name for name in list(sys.modules) if name.split(".")[0] in PRELOADED and "__main__" not in name}
 
 
 class Nursery:
     """Forks workers from a process that has done the imports; see `nursery.py`."""
 
-    def __init__(self, n_workers: int) -> None:
-        # what the parent has imported of the usual heavy packages: workers will need the same
-        heavy = [name for name in list(sys.modules) if name.split(".")[0] in PRELOADED and "__main__" not in name]
-        order = {"preload": [*sorted(heavy), "comitia.execution.worker"]}
+    def __init__(self, n_workers: int, idle_seconds: float = IDLE_SECONDS) -> None:
+        self._preloaded = heavy_modules() | {"comitia.execution.worker"}
+        order = {"preload": sorted(self._preloaded), "idle_seconds": idle_seconds}
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._process = _launch("nursery.py", {**order, "socket": theirs.fileno()}, n_workers)
-        self._has_started = False
+        self.has_started = False
+        """Whether a worker has begun, so that the imports are done."""
+        _forget_in_children()
+        _OPEN.add(self)
 
     def start(self, worker: int) -> Connection:
         ours, theirs = socket.socketpair()
@@ -96,7 +112,23 @@ class Nursery:
     def kill(self, worker: int) -> None:
         self._send({"kill": worker}, [])
 
-    def _send(self, message: dict[str, int], sockets: list[int]) -> None:
+    @property
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
+
+    def preload(self) -> None:
+        """Import what this process has imported since the start, before further workers begin."""
+        new = sorted(heavy_modules() - self._preloaded)
+        self._preloaded.update(new)
+        for i in range(0, len(new), MODULES_PER_MESSAGE):
+            self._send({"preload": new[i : i + MODULES_PER_MESSAGE]}, [])
+
+    def let_go(self) -> None:
+        """Forget it in a forked child: it is the parent's, and must see that one's end."""
+        self._control.close()
+        self._process.returncode = 0  # nothing to wait for here
+
+    def _send(self, message: Json, sockets: list[int]) -> None:
         try:
             socket.send_fds(self._control, [json.dumps(message).encode()], sockets)
         except OSError as error:
@@ -118,7 +150,7 @@ class Nursery:
                 raise self._broken()
             message = json.loads(data)
             if "started" in message:
-                self._has_started = True
+                self.has_started = True
                 found.append(Event("started", message["started"], message["pid"]))
             else:
                 found.append(Event("exited", message["exited"], message["code"]))
@@ -135,10 +167,24 @@ class Nursery:
         self._control.close()
         try:
             # still importing: nothing of ours runs yet, so there is nothing to wait for
-            self._process.wait(timeout=2 if self._has_started else 0)
+            self._process.wait(timeout=2 if self.has_started else 0)
         except subprocess.TimeoutExpired:
             kill_tree(self._process.pid)
             self._process.wait()
+
+
+_OPEN: weakref.WeakSet[Nursery] = weakref.WeakSet()
+
+
+@cache
+def _forget_in_children() -> None:
+    """See to it, once, that a fork of this process lets go of our nurseries."""
+    os.register_at_fork(after_in_child=_forget_all)
+
+
+def _forget_all() -> None:
+    for nursery in list(_OPEN):
+        nursery.let_go()
 
 
 class FreshProcesses:

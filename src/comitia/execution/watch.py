@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import psutil
 
 from comitia.errors import ExecutionError, TrialMemory, TrialTimeout
+from comitia.execution.machine import available_memory
 
 TICK_SECONDS = 0.05
 """How often memory is looked at, and exits where the platform does not report them."""
@@ -32,7 +33,7 @@ class Limits:
 
 def make_limits(seconds: float | None, memory: float | None, n_workers: int) -> Limits:
     """Return the user's limits; without one of memory, an equal share of what is free now."""
-    share = FREE_SHARE * psutil.virtual_memory().available / n_workers
+    share = FREE_SHARE * available_memory() / n_workers
     return Limits(seconds=seconds or math.inf, memory=memory or max(share, LEAST_BYTES))
 
 

@@ -7,7 +7,6 @@ supervisor, hands out tasks, watches clocks and resident memory, and replaces wo
 from __future__ import annotations
 
 import itertools
-import os
 import pickle
 import signal
 import threading
@@ -23,7 +22,8 @@ from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import cloudpickle
 
-from comitia.errors import ChoiceError, ExecutionError, TrialCrashed, check_int
+from comitia.errors import ChoiceError, ExecutionError, TrialCrashed
+from comitia.execution.machine import count_jobs
 from comitia.execution.starters import Event, Starter, make_starter
 from comitia.execution.watch import TICK_SECONDS, Limits, Watch, make_limits
 
@@ -64,12 +64,13 @@ class Workers(Executor):
     Parameters
     ----------
     n_workers : int, optional
-        Number of processes; the number of cores if not given. Each gets its share of BLAS and OpenMP threads.
+        Number of processes, 1 if not given; -1 means all processors, -2 all but one. Each gets its share of BLAS and
+        OpenMP threads.
     trial_time_limit : float, optional
         Seconds after which a task is killed, with its child processes.
     trial_memory_limit : float, optional
         Bytes of resident memory, child processes included, beyond which a task is killed. If not given: an equal share
-        of nine tenths of the memory that is free at the start.
+        of nine tenths of the memory that is free at the start, within the limits of a container.
 
     Examples
     --------
@@ -87,9 +88,7 @@ class Workers(Executor):
         trial_memory_limit: float | None = None,
         starter: Callable[[int], Starter] = make_starter,
     ) -> None:
-        if n_workers is not None:
-            check_int("Workers", "n_workers", n_workers)
-        self.n_workers = int(n_workers or os.cpu_count() or 1)
+        self.n_workers = count_jobs("Workers", "n_workers", n_workers)
         for name, limit in (("trial_time_limit", trial_time_limit), ("trial_memory_limit", trial_memory_limit)):
             if limit is not None and not (isinstance(limit, Real) and limit > 0):
                 raise ChoiceError(f"The {name!r} parameter of Workers must be a number > 0. Got {limit!r} instead.")

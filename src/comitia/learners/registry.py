@@ -1,6 +1,6 @@
 """The ready-made spaces by name: a new one is a `LearnerSpace` in a file of its own, and one line here."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -18,7 +18,7 @@ from comitia.learners.trees import BOOSTING, BOOSTING_REGRESSION, FOREST, FOREST
 from comitia.space import Space
 from comitia.space.config import Value
 
-SpaceLike: TypeAlias = Space | ConfigurationSpace | Mapping[str, Value] | str
+SpaceLike: TypeAlias = Space | ConfigurationSpace | Mapping[str, Value] | Sequence[Mapping[str, Value]] | str
 """What a user may give for a space: a string is the name of a ready-made one."""
 SPACES: dict[str, LearnerSpace] = {
     ready.name: ready

@@ -1,112 +1,83 @@
-"""scikit-learn's way to write a space: a dictionary of lists and SciPy distributions."""
+"""Spaces as dictionaries, one or a list of them, and as JSON; `notations` reads what is written for one name."""
 
 import json
-import re
-from ast import literal_eval
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 
 import ConfigSpace as CS
-import numpy as np
-from scipy import stats
-from scipy.stats.distributions import rv_frozen
 
 from comitia.arrays import Json
 from comitia.errors import SpaceError
 from comitia.space.config import Value
 from comitia.space.hyperparameters import Definition
+from comitia.space.notations import make_hyperparameter
 
 
 def configspace_from_dict(distributions: Mapping[str, Value]) -> CS.ConfigurationSpace:
-    """Turn `{"C": loguniform(1e-3, 1e3), "kernel": ["rbf", "linear"]}` into a `ConfigurationSpace`.
+    """Turn `{"C": (1e-3, 1e3, "log"), "kernel": ["rbf", "linear"]}` into a `ConfigurationSpace`.
 
-    `uniform`, `loguniform` and `randint` become reals and integers; any other continuous distribution is encoded by
-    its own quantiles. Lists become categoricals, whatever they hold.
+    A tuple is a range, a list a choice, whatever it holds. Of SciPy's distributions `uniform`, `loguniform` and
+    `randint` become reals and integers; any other continuous one is encoded by its own quantiles.
     """
     space = CS.ConfigurationSpace()
     for name, values in distributions.items():
-        if not isinstance(name, str) or not name:
-            raise SpaceError(f"A hyperparameter's name must be a non-empty str. Got {name!r} instead.")
-        space.add(_hyperparameter(name, values))
+        space.add(make_hyperparameter(name, values))
     return space
 
 
-def _hyperparameter(name: str, values: Value) -> Definition:
-    if isinstance(values, stats.rv_continuous | stats.rv_discrete):
+def configspace_from_dicts(alternatives: Sequence[Mapping[str, Value]]) -> CS.ConfigurationSpace:
+    """Turn scikit-learn's list of dictionaries, of which each trial is drawn from one, into a conditional space.
+
+    One hyperparameter must tell them apart: a list of values in each of them, with none in two. It decides which
+    others are active. As in scikit-learn every dictionary is as likely as the others.
+    """
+    if len(alternatives) == 1 and isinstance(alternatives[0], Mapping):
+        return configspace_from_dict(alternatives[0])
+    if not alternatives or not all(isinstance(one, Mapping) and one for one in alternatives):
+        raise SpaceError(f"A space must be a dict, or a list of non-empty dicts. Got {alternatives!r} instead.")
+    key = _telling_apart(alternatives)
+    n_values = [len(one[key]) for one in alternatives]
+    values = [value for one in alternatives for value in one[key]]
+    parent = make_hyperparameter(key, values)
+    assert isinstance(parent, CS.CategoricalHyperparameter)
+    if len(set(n_values)) > 1:
+        weights = [1.0 / n for n in n_values for _ in range(n)]
+        parent = CS.CategoricalHyperparameter(key, parent.choices, weights=weights, meta=parent.meta)
+    space = CS.ConfigurationSpace()
+    space.add(parent)
+    ends = [sum(n_values[: i + 1]) for i in range(len(n_values))]
+    labels = [list(parent.choices[end - n : end]) for end, n in zip(ends, n_values, strict=True)]
+    for name in dict.fromkeys(name for one in alternatives for name in one if name != key):
+        child = _common(name, [one[name] for one in alternatives if name in one])
+        space.add(child)
+        if not all(name in one for one in alternatives):
+            active = [label for one, own in zip(alternatives, labels, strict=True) if name in one for label in own]
+            space.add(CS.InCondition(child, parent, active))
+    return space
+
+
+def _telling_apart(alternatives: Sequence[Mapping[str, Value]]) -> str:
+    """Return the first hyperparameter by whose value one knows which dictionary a configuration is from."""
+    for name in alternatives[0]:
+        if all(isinstance(one.get(name), list) and one[name] for one in alternatives):
+            texts = [{repr(value) for value in one[name]} for one in alternatives]
+            if sum(map(len, texts)) == len(set().union(*texts)):
+                return name
+    raise SpaceError(
+        "A list of dicts needs one hyperparameter that tells them apart: a list in each of them, with no value in two. "
+        "Got none. Add one, such as {'kernel': ['rbf'], ...} and {'kernel': ['linear'], ...}, or write the space with "
+        "ConfigSpace."
+    )
+
+
+def _common(name: str, definitions: Sequence[Value]) -> Definition:
+    """Return a hyperparameter that several dictionaries have; it must be the same in all of them."""
+    first, *others = [make_hyperparameter(name, values) for values in definitions]
+    if any(other != first for other in others):
         raise SpaceError(
-            f"The distribution of {name!r} must have its arguments. Got {values.name!r} without any. "
-            f"Call it, for example {values.name}(0, 1)."
+            f"A hyperparameter must have the same values in every dict of a list. Got {name!r} with "
+            f"{' and '.join(map(repr, definitions))}. Give it another name in one of them, or the same values."
         )
-    if isinstance(values, rv_frozen):
-        return _from_distribution(name, values)
-    if isinstance(values, np.ndarray):
-        values = values.tolist()
-    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
-        raise SpaceError(
-            f"The values of {name!r} must be a list or a SciPy distribution. Got {values!r} instead. "
-            f"For a single value write [{values!r}]."
-        )
-    options = [value.item() if isinstance(value, np.generic) else value for value in values]
-    if not options:
-        raise SpaceError(f"The hyperparameter {name!r} must have at least one value. Got an empty list.")
-    return _from_list(name, options)
-
-
-def _from_list(name: str, options: list[Value]) -> Definition:
-    if any(isinstance(option, float) and option != option for option in options):
-        raise SpaceError(f"The values of {name!r} must not be NaN. Got one. Use None for a missing value.")
-    if all(isinstance(option, str | int | float) for option in options):
-        if len(set(map(repr, options))) < len(options):
-            raise SpaceError(f"The values of {name!r} must be different. Got {options!r} instead.")
-        if len({str(option) for option in options}) == len(options) == len(set(options)):
-            return CS.CategoricalHyperparameter(name, options)
-    # without addresses in memory, so that the same space is the same in another process
-    labels = [re.sub(r" at 0x[0-9a-fA-F]+", "", repr(option)) for option in options]
-    counts = Counter(labels)
-    labels = [label if counts[label] == 1 else f"{label} #{number}" for number, label in enumerate(labels)]
-    if all(_is_literal(option) for option in options):
-        return CS.CategoricalHyperparameter(name, labels, meta={"literals": True})
-    return CS.CategoricalHyperparameter(name, labels, meta={"labels": True, "objects": options})
-
-
-def _is_literal(option: Value) -> bool:
-    """Tell whether a value can be read back from its representation: None, tuples and such."""
-    try:
-        return bool(literal_eval(repr(option)) == option)
-    except (ValueError, SyntaxError, TypeError):
-        return False
-
-
-def _from_distribution(name: str, frozen: rv_frozen) -> Definition:
-    kind = frozen.dist.name
-    lower, upper = frozen.support()
-    middle = frozen.ppf(np.array([0.25, 0.75]))
-    if not np.isfinite(middle).all() or (kind != "randint" and not lower < upper):
-        raise SpaceError(
-            f"The distribution of {name!r} must have a proper range. Got {kind} with the support [{lower}, {upper}]. "
-            "Check its arguments; uniform takes (start, width)."
-        )
-    if kind == "randint":
-        if lower == upper:
-            return CS.CategoricalHyperparameter(name, [int(lower)])
-        return CS.UniformIntegerHyperparameter(name, int(lower), int(upper))
-    if isinstance(frozen.dist, stats.rv_discrete):
-        raise SpaceError(
-            f"The discrete distribution of {name!r} must be 'randint'. Got {kind!r} instead. "
-            "Write its values as a list."
-        )
-    # ConfigSpace rounds the ends of a range to nine decimals: beyond that the quantiles keep them exact
-    is_exact = np.isfinite([lower, upper]).all() and round(lower, 9) == lower and round(upper, 9) == upper
-    if kind == "uniform" and is_exact:
-        return CS.UniformFloatHyperparameter(name, float(lower), float(upper))
-    if kind in ("loguniform", "reciprocal") and is_exact and lower > 0:
-        return CS.UniformFloatHyperparameter(name, float(lower), float(upper), log=True)
-    recipe = {
-        "name": kind,
-        "args": [float(a) for a in frozen.args],
-        "kwds": {k: float(v) for k, v in frozen.kwds.items()},
-    }
-    return CS.UniformFloatHyperparameter(name, 0.0, 1.0, meta={"scipy": recipe})
+    return first
 
 
 def json_dict(space: CS.ConfigurationSpace) -> Json:

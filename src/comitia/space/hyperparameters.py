@@ -241,6 +241,8 @@ class Choice:
     options: tuple[Value, ...]
     ordered: bool = False
     weights: tuple[float, ...] | None = None
+    labels: tuple[Value, ...] | None = None
+    """What ConfigSpace has in place of the options, in conditions too, where it cannot hold them."""
 
     @property
     def is_categorical(self) -> bool:
@@ -265,7 +267,8 @@ class Choice:
         return np.asarray((self.numbers(x) + 0.5) / len(self.options))
 
     def number(self, value: Value) -> float:
-        return float(self.options.index(value)) if value in self.options else math.nan
+        known = self.options if self.labels is None else self.labels
+        return float(known.index(value)) if value in known else math.nan
 
     def values(self, x: Array) -> list[Value]:
         return [self.options[index] for index in self.numbers(x).astype(int).tolist()]
@@ -337,7 +340,9 @@ def compile_hyperparameter(h: Definition) -> Hyperparameter:
         case CS.NormalIntegerHyperparameter() | CS.BetaIntegerHyperparameter():
             return Integer(name, int(h.lower), int(h.upper), h.log, shape=_shape(h))
         case CS.CategoricalHyperparameter():
-            return Choice(name, _options(meta, h.choices), weights=None if h.weights is None else tuple(h.weights))
+            weights = None if h.weights is None else tuple(h.weights)
+            labels = tuple(h.choices) if meta.keys() & {"objects", "literals"} else None
+            return Choice(name, _options(meta, h.choices), weights=weights, labels=labels)
         case CS.OrdinalHyperparameter():
             return Choice(name, tuple(h.sequence), ordered=True)
         case CS.Constant():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Literal
 
@@ -27,7 +27,7 @@ from comitia.space.conditions import (
     in_order_of_dependence,
 )
 from comitia.space.config import Config, Value
-from comitia.space.dicts import configspace_from_dict, configspace_from_json, json_dict
+from comitia.space.dicts import configspace_from_dicts, configspace_from_json, json_dict
 from comitia.space.hyperparameters import STEP, Real, Reals, compile_hyperparameter
 
 MOST_GRID_POINTS = 1_000_000
@@ -40,31 +40,33 @@ class Space:
 
     Parameters
     ----------
-    definition : ConfigSpace.ConfigurationSpace, mapping or Space
-        A ConfigSpace space with conditions and forbidden clauses, or scikit-learn's dictionary of lists and SciPy
-        distributions.
+    definition : ConfigSpace.ConfigurationSpace, mapping, list of mappings or Space
+        A ConfigSpace space with conditions and forbidden clauses, or a dictionary as scikit-learn's searches take it:
+        a list is a choice, `(low, high)` or `(low, high, "log")` a range; SciPy's distributions, Optuna's and skopt's
+        have their own meaning. Of a list of dictionaries each configuration follows one.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from scipy.stats import loguniform
     >>> from comitia import Space
-    >>> space = Space({"C": loguniform(1e-3, 1e3), "kernel": ["rbf", "linear"]})
+    >>> space = Space({"C": (1e-3, 1e3, "log"), "kernel": ["rbf", "linear"]})
     >>> X = space.sample(2, np.random.default_rng(0))
     >>> space.decode(X)[0]
     Config(C=6.63391838, kernel='rbf')
     """
 
-    def __init__(self, definition: CS.ConfigurationSpace | Mapping[str, Value] | Space) -> None:
+    def __init__(
+        self, definition: CS.ConfigurationSpace | Mapping[str, Value] | Sequence[Mapping[str, Value]] | Space
+    ) -> None:
         if isinstance(definition, Space):
             definition = definition.configspace
         if not isinstance(definition, CS.ConfigurationSpace):
-            if not isinstance(definition, Mapping):
+            if not isinstance(definition, Mapping | list):
                 raise SpaceError(
-                    "A space must be a ConfigSpace ConfigurationSpace, a Space or a dict of lists and SciPy "
+                    "A space must be a ConfigSpace ConfigurationSpace, a Space, or a dict of lists, ranges and SciPy "
                     f"distributions. Got {type(definition).__name__} instead."
                 )
-            definition = configspace_from_dict(definition)
+            definition = configspace_from_dicts(definition if isinstance(definition, list) else [definition])
         if not len(definition):
             raise SpaceError("A space must have at least one hyperparameter. Got none.")
         self.configspace: CS.ConfigurationSpace = definition

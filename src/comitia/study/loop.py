@@ -38,8 +38,8 @@ class Recorder(Protocol):
     def propose(self, n: int) -> list[Trial]:
         """Return up to `n` waiting trials; none means that results must come first."""
 
-    def record(self, results: Sequence[Result], *, may_wait: bool = False) -> None:
-        """Take results into the history and the store; into the latter a moment later if they may wait."""
+    def record(self, results: Sequence[Result], *, may_wait: bool = False) -> list[Observation]:
+        """Take results into the history and the store, into the latter a moment later if they may wait; return them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,11 +122,11 @@ class Run:
                     faults[outcome.task.number] = outcome.error
                 else:
                     results.append(_result(outcome))
-            self.study.record(results, may_wait=self.crew.is_here)
+            recorded = self.study.record(results, may_wait=self.crew.is_here)
             self.study.history.give_back(faults)
         for error in faults.values():
             raise error
-        return [observation for observation, _ in results]
+        return recorded
 
     def give_up(self) -> None:
         """End what runs; record trials that had half of the whole time, which would take it all again."""

@@ -101,8 +101,9 @@ def so_far(study: Recorder, score: Callable[[float], float] | None = None) -> st
     history = study.history
     best = "none succeeded"
     if history.best is not None:
-        loss = history.best.loss
-        best = f"best loss {loss:.4g}" if score is None else f"best score {score(loss):.4g}"
+        found = history.best
+        name = "value" if found.is_maximised else "loss"
+        best = f"best {name} {found.value:.4g}" if score is None else f"best score {score(found.loss):.4g}"
     return f"{history.n_finished} trials, {best}" + (f", {history.n_failed} failed" if history.n_failed else "")
 
 

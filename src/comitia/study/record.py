@@ -9,8 +9,9 @@ import logging
 import platform
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
+from typing import Literal, get_args
 
 from comitia.errors import ChoiceError, StoreError, StoreMismatch
 from comitia.history import History, Observation, Predictions, Trial, Truth
@@ -23,6 +24,9 @@ from comitia.study.store import MemoryStore
 
 log = logging.getLogger("comitia")
 Result = tuple[Observation, Predictions | None]
+Direction = Literal["minimize", "maximize"]
+DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
+DEFAULT_METHOD = "bayes"
 MOST_SECONDS_AT_RISK = 0.25
 """Results wait for the next record until more than so many seconds went into them."""
 PACKAGES = ("comitia", "numpy", "scipy", "scikit-learn", "ConfigSpace")
@@ -38,6 +42,7 @@ class Header:
     method: str
     seed: int
     versions: dict[str, str]
+    direction: Direction = "minimize"
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self)).encode()
@@ -61,19 +66,24 @@ class StudyRecord:
         except (ValueError, TypeError) as error:
             raise StoreError(f"The study's record is damaged: {error}. Restore a copy, or use another path.") from error
 
-    def begin_or_compare(self, space: Space | None, method: Method | None, seed: int | None) -> Header:
+    def begin_or_compare(
+        self, space: Space | None, method: Method | None, seed: int | None, direction: Direction | None
+    ) -> Header:
         """Write which study this is if the record is new, else compare; return what the record says."""
         header = self.header()
         if header is not None:
             self._compare(header, space, method, seed)
+            if direction is not None and header.direction != direction:
+                raise self._mismatch("direction", repr(header.direction), repr(direction))
         elif space is None:
             raise ChoiceError("A new study needs a space. Got none, and the storage holds no study.")
         else:
             header = Header(
                 space=space.to_json(),
-                method="rs" if method is None else method.name,
+                method=DEFAULT_METHOD if method is None else method.name,
                 seed=fresh_seed() if seed is None else int(seed),
                 versions=versions(),
+                direction=direction or "minimize",
             )
             self.store.put("study", header.to_bytes())
         return header
@@ -117,7 +127,7 @@ class StudyRecord:
             "Use the same, or another storage."
         )
 
-    def history(self, space: Space) -> History:
+    def history(self, space: Space, direction: Direction) -> History:
         """Read everything that was asked and what came of it; what has no result waits."""
         truth = self.store.get("truth")
         history = History(
@@ -127,7 +137,7 @@ class StudyRecord:
         for trial in trials:
             history.append(trial)
         for observation in observations:
-            history.finish(observation)
+            history.finish(replace(observation, is_maximised=True) if direction == "maximize" else observation)
         if trials:
             log.info("resuming with %d trials, %d of them finished", len(trials), len(observations))
         return history

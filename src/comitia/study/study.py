@@ -17,7 +17,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from comitia.errors import ChoiceError, ExhaustedError, SpaceError, StoreError, StoreMismatch, TellError, check_int
+from comitia.errors import (
+    ChoiceError,
+    ExhaustedError,
+    SpaceError,
+    StoreError,
+    StoreMismatch,
+    TellError,
+    UnknownName,
+    check_int,
+)
 from comitia.execution.crew import make_crew
 from comitia.history import Observation, Trial
 from comitia.learners.registry import SpaceLike, make_space
@@ -26,11 +35,11 @@ from comitia.seams import Ask, Evaluator, Judging, Member, Store
 from comitia.seeds import Seeds
 from comitia.selections.single import found_best
 from comitia.space import Config, Space
-from comitia.study.budget import Budget
+from comitia.study.budget import DEFAULT_SECONDS, Budget
 from comitia.study.entries import make_observation, make_trials
 from comitia.study.interrupts import held_back, watched
 from comitia.study.loop import Evaluate, Run
-from comitia.study.record import Result, StudyRecord
+from comitia.study.record import DIRECTIONS, Direction, Result, StudyRecord
 from comitia.study.store import MemoryStore, make_store
 
 log = logging.getLogger("comitia")
@@ -45,11 +54,15 @@ class Study:
     space : Space, ConfigSpace.ConfigurationSpace, dict or str
         What to search; a string names a ready-made space. May be left out when `storage` holds a study.
     method : str or Method
-        A method, or its name in `comitia.METHODS`. If not given: what the storage was begun with, else "rs".
+        A method, or its name in `comitia.METHODS`. If not given: what the storage was begun with, else "bayes".
     seed : int, optional
         The same seed and data give the same study. Drawn and recorded if not given.
     storage : str, Path or Store, optional
         Path of one SQLite file; opening it again resumes. In memory if not given.
+    direction : {"minimize", "maximize"}, optional
+        What is done with the numbers that are told, or that a function returns. Recorded; if not given: what the
+        storage was begun with, else "minimize". With "maximize" everything called a *loss* is the number with its sign
+        turned; `best_value`, `Observation.value`, `to_frame` and the progress bar have the user's sign.
 
     Examples
     --------
@@ -69,17 +82,21 @@ class Study:
         *,
         seed: int | None = None,
         storage: str | Path | Store | None = None,
+        direction: Direction | None = None,
     ) -> None:
+        if direction is not None and direction not in DIRECTIONS:
+            raise UnknownName("direction", direction, DIRECTIONS)
         wanted = None if method is None else get_method(method)
         given = None if space is None else make_space(space)
         if seed is not None:
             Seeds(seed)  # refuses what is not a seed before a file is made
         self._record = StudyRecord(make_store(storage))
-        self._header = self._record.begin_or_compare(given, wanted, seed)
+        self._header = self._record.begin_or_compare(given, wanted, seed, direction)
         self.method = wanted or get_method(self._header.method)
         self.space = given if given is not None else Space.from_json(self._header.space)
         self.seeds = Seeds(self._header.seed)
-        self.history = self._record.history(self.space)
+        self.direction = self._header.direction
+        self.history = self._record.history(self.space, self.direction)
         self.stop_reason: str | None = None
         self.is_stopped = False
         self._optimizer = self.method.make_optimizer(self.space)
@@ -108,7 +125,7 @@ class Study:
         """Return a copy that has no file: it can be pickled, read and resumed, but is recorded nowhere."""
         store = MemoryStore()
         self.copy_to(store)
-        copy = Study(self.space, self.method, seed=self.seeds.seed, storage=store)
+        copy = Study(self.space, self.method, seed=self.seeds.seed, storage=store, direction=self.direction)
         for trial in self.history.begun:
             copy.history.begin(trial.number)
         copy.stop_reason = self.stop_reason
@@ -182,7 +199,7 @@ class Study:
         return trials
 
     def tell(self, trial: Trial | int, loss: float | None = None, *, error: str | None = None) -> None:
-        """Report the loss of a trial, or with `error` that it failed.
+        """Report the loss of a trial (in a study that maximises: its value), or with `error` that it failed.
 
         Raises
         ------
@@ -205,20 +222,24 @@ class Study:
             checked[observation.number] = (observation, None)
         self.record(list(checked.values()))
 
-    def record(self, results: Sequence[Result], *, may_wait: bool = False) -> None:
-        """Take results into the history and the record.
+    def record(self, results: Sequence[Result], *, may_wait: bool = False) -> list[Observation]:
+        """Take results into the history and the record, and return them as they are there: as losses.
 
         With `may_wait` those of a generation are written with the asks of the next one, or after a quarter of a second.
         """
+        recorded = []
         with held_back():
             for result, predictions in results:
+                loss = result if self.direction == "minimize" else result.turned()  # here, and nowhere else
                 parent = result.trial.continues
                 earlier = None if parent is None else self.history.observation(parent)
-                observation = result if earlier is None else result.continuing(earlier)
+                observation = loss if earlier is None else loss.continuing(earlier)
                 self.history.finish(observation)
                 self._record.add(observation, predictions)
+                recorded.append(observation)
             if not (may_wait and self._optimizer.needs.generations and self._record.may_wait):
                 self._record.write()
+        return recorded
 
     def enqueue(self, config: Mapping[str, object]) -> Trial:
         """Have a configuration asked before any other; it is recorded at once.
@@ -278,16 +299,18 @@ class Study:
         time_limit : float, optional
             Seconds for everything in this call. With no limit at all, 60 s.
         n_jobs : int, optional
-            Trials at a time; by default the executor's number of workers, else 1. Without an executor, more than one,
-            or a `time_limit`, means worker processes, which can be killed.
+            Trials at a time; by default the executor's number of workers, else 1. -1 means all processors, -2 all but
+            one. Without an executor, more than one, or a `time_limit`, means worker processes, which can be killed.
         executor : concurrent.futures.Executor, optional
             `Workers(2, trial_time_limit=10)` for limits on a trial; or any other executor.
         callbacks : iterable of callable (study, observation)
-            Called after each trial; `study.stop()` ends the run.
+            Called after each trial; `study.stop()` ends the run. `Patience(20)` is one.
         progress : bool
             Show a progress bar on standard error; a line every few seconds where that is no terminal.
         """
         meter = Budget(time_limit, n_trials, n_evaluations).start()
+        if time_limit is n_trials is n_evaluations is None:
+            log.warning("no budget was given, so the search takes %g s: set n_trials or time_limit", DEFAULT_SECONDS)
         callbacks = _checked_callbacks(callbacks)
         self._check_evaluator(evaluator)
         crew = make_crew(
@@ -337,6 +360,11 @@ class Study:
                 "has the line judging = Judging(), from comitia.seams."
             )
         judging = evaluator.judging
+        if self.direction == "maximize" and judging.resampling is not None:
+            raise ChoiceError(
+                f"A study that maximises needs an evaluator whose numbers are yours. Got {type(evaluator).__name__}, "
+                "which judges tables by losses. Leave out direction='maximize', and name a score as its loss."
+            )
         if judging.resampling is not None:
             self.method.check_resampling(judging.resampling)
         if self.method.compares_rows or judging.keep != "nothing":
@@ -370,6 +398,11 @@ class Study:
         """The finished trial with the smallest loss."""
         return found_best(self.history)
 
+    @property
+    def best_value(self) -> float:
+        """The best number in the user's sign: the smallest loss, or the largest value of a study that maximises."""
+        return self.best_trial.value
+
     def members(self) -> list[Member]:
         """Return what the method hands over: configurations with weights that sum to 1."""
         return list(self.method.selection.members(self.history, self._optimizer, self.seeds))
@@ -377,15 +410,17 @@ class Study:
     def to_frame(self) -> pd.DataFrame:
         """Return one row per trial: number, status, loss, metrics, seconds, error and the configuration.
 
-        A metric that is called as one of these columns is in the column "metrics.<name>".
+        A study that maximises has the column "value" in place of "loss". A metric that is called as one of these
+        columns is in the column "metrics.<name>".
         """
         rows = []
+        name = "loss" if self.direction == "minimize" else "value"
         for number in range(len(self.history)):
             trial = self.history.trial(number)
             observation = self.history.observation(number)
-            row: dict[str, object] = {"number": number, "status": "pending", "loss": math.nan}
+            row: dict[str, object] = {"number": number, "status": "pending", name: math.nan}
             if observation is not None:
-                row |= {"status": observation.status, "loss": float(self.history.losses[number])}
+                row |= {"status": observation.status, name: observation.value}
                 row |= {_column_of(name): mean for name, mean in observation.mean_metrics.items()}
                 row |= {"seconds": observation.seconds, "error": observation.error}
             rows.append(row | {f"config.{name}": value for name, value in trial.config.items()})
@@ -393,7 +428,7 @@ class Study:
 
 
 def _column_of(metric: str) -> str:
-    return f"metrics.{metric}" if metric in ("number", "status", "loss", "seconds", "error") else metric
+    return f"metrics.{metric}" if metric in ("number", "status", "loss", "value", "seconds", "error") else metric
 
 
 def _checked_callbacks(callbacks: Iterable[Callback]) -> list[Callback]:

@@ -7,6 +7,7 @@
 """
 
 import math
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -68,7 +69,9 @@ class Distribution:
 
     def _make_strategy(self, mean: Array, stds: Array) -> Any:
         """Return pycma's object, silent, without files, without a look at numpy's global generator."""
-        import cma  # here: it takes as long to import as everything else together
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that it could not draw: we do not ask it to
+            import cma  # here: it takes as long to import as everything else together
 
         idle = max(2 - len(stds), 0)  # pycma needs two coordinates
         return cma.CMAEvolutionStrategy(
