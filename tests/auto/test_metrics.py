@@ -13,8 +13,9 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, make_
 
 from comitia import AutoClassifier, AutoRegressor
 from comitia.errors import ChoiceError, ComitiaWarning
+from comitia.execution import Serial
 
-QUICK: dict[str, Any] = {"n_trials": 3, "include": ["linear", "knn"], "cv": 3, "random_state": 0, "n_jobs": 1}
+QUICK: dict[str, Any] = {"n_trials": 3, "include": ["linear", "knn"], "cv": 3, "random_state": 0, "executor": Serial()}
 
 
 def _imbalanced() -> tuple[Any, Any]:
@@ -309,7 +310,11 @@ def test_a_class_that_accuracy_hardly_counts_is_named(caplog: pytest.LogCaptureF
     assert "hardly counts" not in caplog.text
 
 
+def _broken(model: Any, X: Any, y: Any) -> float:
+    raise KeyError("no such thing")
+
+
 def test_a_scorer_that_always_fails_is_named_and_not_the_time() -> None:
     X, y = _imbalanced()
     with pytest.warns(ComitiaWarning, match="KeyError: 'no such thing'.* All trials failed: mend what it names"):
-        AutoClassifier(scoring=lambda model, X, y: {}["no such thing"], **QUICK).fit(X, y)
+        AutoClassifier(scoring=_broken, **QUICK).fit(X, y)
