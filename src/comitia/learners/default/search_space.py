@@ -15,7 +15,7 @@ from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler, T
 from comitia.arrays import Estimator
 from comitia.errors import ChoiceError, UnknownName
 from comitia.evaluation.scoring import Task
-from comitia.learners.default.learners import LEARNERS, Values
+from comitia.learners.default.learners import LEARNERS, ORDERED, Learner, Values
 from comitia.learners.learner_space import LearnerSpace, choice, space_of
 from comitia.space import Config, Space
 from comitia.space.config import Value
@@ -45,6 +45,8 @@ class Builder:
     columns: Columns
     task: Task
     users: tuple[UserLearner, ...] = ()
+    added: tuple[Learner, ...] = ()
+    """Those of `LEARNERS` that are not comitia's own: a worker process does not know them."""
 
     def __call__(self, config: Config, random_state: int) -> BaseEstimator:
         """Build the chosen learner with its family's preprocessing."""
@@ -53,7 +55,7 @@ class Builder:
         for user in self.users:
             if user.name == name:
                 return self._with(_seeded(user.estimator, values, random_state), bool(self.columns.codes))
-        learner = LEARNERS[name]
+        learner = next((added for added in self.added if added.name == name), None) or LEARNERS[name]
         return self._with(learner.make(values, self.task, random_state), learner.needs_encoding)
 
     def _with(self, model: BaseEstimator, needs_encoding: bool) -> BaseEstimator:
@@ -119,7 +121,8 @@ def default_space(
         parent = {"parent": learner, "value": name}
         definition.add_configuration_space(name, part, delimiter=":", parent_hyperparameter=parent)
     space = Space(definition)
-    return DefaultSpace(space, Builder(columns, task, tuple(users)), first_trials(space))
+    added = tuple(LEARNERS[name] for name in names if LEARNERS[name] not in ORDERED)
+    return DefaultSpace(space, Builder(columns, task, tuple(users), added), first_trials(space))
 
 
 def first_trials(space: Space) -> tuple[Values, ...]:
