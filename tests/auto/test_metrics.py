@@ -13,6 +13,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, make_
 
 from comitia import AutoClassifier, AutoRegressor
 from comitia.errors import ChoiceError, ComitiaWarning
+from comitia.evaluation.metrics import OF_CLUSTERS
 from comitia.execution import Serial
 
 QUICK: dict[str, Any] = {"n_trials": 3, "include": ["linear", "knn"], "cv": 3, "random_state": 0, "executor": Serial()}
@@ -318,3 +319,21 @@ def test_a_scorer_that_always_fails_is_named_and_not_the_time() -> None:
     X, y = _imbalanced()
     with pytest.warns(ComitiaWarning, match="KeyError: 'no such thing'.* All trials failed: mend what it names"):
         AutoClassifier(scoring=_broken, **QUICK).fit(X, y)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize("name", sorted(metrics.get_scorer_names()))
+def test_every_scorer_of_scikit_learns_works_or_is_refused_before_the_search(name: str) -> None:
+    n_refused = 0
+    for table in ("texts", "multiclass", "synthetic"):
+        X, y = TABLES[table]
+        try:
+            model = _fitted(name, X, y, n_trials=2)
+        except ChoiceError:
+            n_refused += 1
+            continue
+        assert np.isfinite([model.validation_score_, model.best_score_]).all()
+        assert np.isfinite(model.score(X, y)) or name == "positive_likelihood_ratio"  # nothing found that is wrong
+        assert model.study_.history.n_failed == 0
+    assert n_refused < 3 or name.endswith("_samples") or name in OF_CLUSTERS

@@ -30,6 +30,10 @@ log = logging.getLogger("comitia")
 
 RARE = 0.25
 """A class is rare that has less than this part of an equal share of the rows."""
+AS_ACCURACY = frozenset(
+    ("accuracy", "f1_micro", "jaccard_micro", "precision_micro", "recall_micro", "recall_weighted", "top_k_accuracy")
+)
+"""Metrics of labels that are best where accuracy is, and one that ranks."""
 OF_SQUARES = frozenset(("explained_variance", "neg_mean_squared_error", "neg_root_mean_squared_error", "r2"))
 """Metrics that the mean is right for."""
 
@@ -121,7 +125,7 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
 
     _task = "classification"
     _plain_rule = "argmax"
-    _plain_metrics = frozenset(("accuracy",))  # a tuned rule measured no better
+    _plain_metrics = AS_ACCURACY  # a tuned rule measured no better
     classes_: AnyArray
 
     def __init__(
