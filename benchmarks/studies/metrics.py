@@ -160,7 +160,7 @@ def compared(pools: list[Tabulated]) -> pd.DataFrame:
         row: dict[str, Any] = {"metric": measure, "sets": some["set"].nunique()}
         for rival in ("single", "plain"):
             means = some.groupby("set")[["committee", rival]].mean()
-            saved = (1 - means["committee"] / means[rival].clip(lower=1e-12)).clip(lower=-1).to_numpy()
+            saved = ((means[rival] - means["committee"]) / means[rival].clip(lower=1e-12)).clip(lower=-1).to_numpy()
             drawn = saved[rng.integers(0, len(saved), (N_BOOTSTRAPS, len(saved)))].mean(axis=1)
             low, high = np.percentile(drawn, [5, 95])
             row[f"won-lost against {rival}"] = f"{(saved > 1e-9).sum()}-{(saved < -1e-9).sum()}"

@@ -12,7 +12,7 @@ from sklearn import metrics
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, make_classification, make_regression
 
 from comitia import AutoClassifier, AutoRegressor
-from comitia.errors import ChoiceError, ComitiaWarning
+from comitia.errors import ChoiceError, ComitiaWarning, TableError
 from comitia.evaluation.metrics import OF_CLUSTERS
 from comitia.execution import Serial
 
@@ -238,22 +238,24 @@ def test_the_leaderboard_has_scores_of_labelled_rows() -> None:
 
 
 class TestWeights:
-    def test_classes_count_as_they_are_told_in_every_number(self) -> None:
+    def test_classes_count_in_fits_and_not_in_scores(self) -> None:
         X, y = _imbalanced()
-        model = _fitted("accuracy", X, y, class_weight="balanced")
+        model, plain = _fitted("accuracy", X, y, class_weight="balanced"), _fitted("accuracy", X, y)
         found = model.validation_predictions_
-        expected = metrics.accuracy_score(found.y, found.predictions, sample_weight=found.sample_weight)
-        assert model.validation_score_ == pytest.approx(expected, abs=1e-12)
-        assert expected == pytest.approx(metrics.balanced_accuracy_score(found.y, found.predictions))
-        plain = _fitted("accuracy", X, y)
+        assert model.validation_score_ == metrics.accuracy_score(found.y, found.predictions)
         assert (model.predict(X) == "fraud").sum() > (plain.predict(X) == "fraud").sum()
 
-    def test_they_are_as_weights_of_rows(self) -> None:
+    def test_rows_count_in_both(self) -> None:
         X, y = _imbalanced()
-        named = _fitted("neg_log_loss", X, y, class_weight={"fraud": 3.0})
-        rows = AutoClassifier(scoring="neg_log_loss", **QUICK).fit(X, y, sample_weight=np.where(y == "fraud", 3.0, 1.0))
-        assert named.validation_score_ == rows.validation_score_
-        assert (named.predict_proba(X) == rows.predict_proba(X)).all()
+        weights = np.where(y == "fraud", 3.0, 1.0)
+        model = AutoClassifier(scoring="neg_log_loss", **QUICK).fit(X, y, sample_weight=weights)
+        found: Any = model.validation_predictions_
+        expected = -metrics.log_loss(found.y, found.probabilities, sample_weight=weights[found.rows])
+        assert model.validation_score_ == pytest.approx(expected, abs=1e-12)
+        named = _fitted("neg_log_loss", X, y, class_weight={"fraud": 3.0}, method="rs-best")
+        rows = AutoClassifier(scoring="neg_log_loss", method="rs-best", **QUICK).fit(X, y, sample_weight=weights)
+        tried = [[trial.config for trial in map(m.study_.history.trial, range(3))] for m in (named, rows)]
+        assert tried[0] == tried[1]
 
     @pytest.mark.parametrize("weights", [{"frod": 2.0}, "even", {"fraud": -1.0}])
     def test_strange_ones_are_refused(self, weights: Any) -> None:
@@ -315,10 +317,42 @@ def _broken(model: Any, X: Any, y: Any) -> float:
     raise KeyError("no such thing")
 
 
-def test_a_scorer_that_always_fails_is_named_and_not_the_time() -> None:
+@pytest.mark.parametrize(
+    ("scoring", "message"),
+    [
+        (_broken, "KeyError: 'no such thing'"),
+        (lambda truth, predicted: 1.0, "must be a callable"),
+        (lambda model, X, y: np.nan, "must return a finite number"),
+        (lambda model, X, y: np.ones(3), "must be a callable"),
+    ],
+)
+def test_a_function_that_cannot_work_is_refused_before_the_search(scoring: Any, message: str) -> None:
+    with pytest.raises(ChoiceError, match=message):
+        _fitted(scoring, *_imbalanced())
+
+
+def test_a_further_metric_that_fails_costs_no_trial() -> None:
+    def on_few(model: Any, X: Any, y: Any) -> float:
+        return 1.0 / (len(y) > 150)  # fails on a fold, not where it is tried
+
+    model = _fitted("accuracy", *_imbalanced(), metrics=[on_few])
+    assert model.study_.history.n_failed == 0
+    assert np.isnan(model.leaderboard()["on_few"].iloc[-1])
+
+
+def test_the_threshold_is_of_the_positive_class() -> None:
     X, y = _imbalanced()
-    with pytest.warns(ComitiaWarning, match="KeyError: 'no such thing'.* All trials failed: mend what it names"):
-        AutoClassifier(scoring=_broken, **QUICK).fit(X, y)
+    model = _fitted("f1", X, y, pos_label="fraud")
+    p = model.predict_proba(X)[:, model.classes_.tolist().index("fraud")]
+    is_near = np.abs(p - model.threshold_) < 1e-9
+    assert ((p > model.threshold_) == (model.predict(X) == "fraud"))[~is_near].all()
+
+
+def test_rows_without_a_target_are_not_scored() -> None:
+    X, y = _imbalanced()
+    model = _fitted("accuracy", X, y, n_trials=1)
+    with pytest.raises(TableError, match="missing in 1 of 400"):
+        model.score(X, np.where(np.arange(400) == 3, None, y))
 
 
 @pytest.mark.slow

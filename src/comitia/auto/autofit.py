@@ -74,6 +74,8 @@ class AutoFit:
     method: Method
     groups: ArrayLike | None = None
     sample_weight: ArrayLike | None = None
+    fit_weight: ArrayLike | None = None
+    """How much rows count in fits and in the choice of members, where that is not `sample_weight`."""
     given: Given | None = None
     """What the user gave, for scorers; the same as table and target if None."""
     metrics: Mapping[str, Scoring] = field(default_factory=dict)
@@ -92,6 +94,7 @@ class AutoFit:
             reshuffled=self.method.is_reshuffled,
             groups=self.groups,
             sample_weight=self.sample_weight,
+            fit_weight=self.fit_weight,
             keep=self._keep,
             selection_split=SELECTION_SPLIT if self.method.has_selection_split else None,
             given=self.given,
@@ -148,7 +151,7 @@ class AutoFit:
         messages = []
         if not refitted.members:
             found = study.history.observations()
-            is_broken = bool(found) and all(o.status == "failed" for o in found)
+            is_broken = bool(found) and all(o.status in ("failed", "crashed") for o in found)
             messages.append(
                 "No learner could be fitted within the budget, so the model only predicts "
                 + ("the most frequent class. " if self.task == "classification" else "the mean. ")
@@ -200,6 +203,7 @@ class AutoFit:
             members,
             self.evaluator.given,
             self.scoring,
+            self.evaluator.sample_weight,
             order=self.tie_order(study),
             tunes=tunes and not self._votes,
         )

@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from comitia.arrays import AnyArray, Estimator, Json, Table
 from comitia.auto.autofit import AutoFit, default_folds, default_method, method_for, stacked, stacked_tables
 from comitia.auto.boards import leaderboard_of
-from comitia.auto.fit_rows import FitRows, Refit, fit_rows, kept_splits, manner_of, weights_of_both
+from comitia.auto.fit_rows import FitRows, Refit, fit_rows, kept_splits, known_target, manner_of, weights_of_both
 from comitia.auto.folder import save
 from comitia.auto.importance import permutation_importance
 from comitia.auto.narration import heard
@@ -144,8 +144,12 @@ class AutoBase(BaseEstimator, ABC):  # type: ignore[misc]
         target = self._encode_target(rows.y, table.shape[0])
         shown, groups, weights = rows.X, rows.groups, rows.sample_weight
         if X_val is None:
+            if y_val is not None:
+                raise ChoiceError("X_val and y_val go together. Got y_val alone. Give X_val, too.")
             cv = self._splits(rows, target)
         else:
+            if y_val is None:
+                raise ChoiceError("X_val and y_val go together. Got X_val alone. Give y_val, too.")
             judged = fit_rows(X_val, y_val, name="y_val")
             more = self.cleaner_.transform(judged.X)
             weights = weights_of_both(weights, table.shape[0], more.shape[0])
@@ -153,7 +157,7 @@ class AutoBase(BaseEstimator, ABC):  # type: ignore[misc]
             shown, groups = stacked_tables(rows.X, judged.X), None
         manner = manner_of(self.refit, has_val=X_val is not None)
         with heard(self.verbose):
-            auto = self._auto_fit(table, target, cv, groups, self._weights(target, weights), shown)
+            auto = self._auto_fit(table, target, cv, groups, weights, shown)
         study = auto.open_study(seed_of(self.random_state), self.storage)
         with heard(self.verbose), ExitStack() as stack:
             executor = self._executor(meter, stack)
@@ -174,6 +178,8 @@ class AutoBase(BaseEstimator, ABC):  # type: ignore[misc]
         manner_of(self.refit)
         check_task(make_scoring(self.scoring, self._task), self._task)
         checked_metrics(self.metrics)
+        for metric in self.metrics:
+            check_task(make_scoring(metric, self._task), self._task, "metrics")
         if self.decision_rule not in ("auto", self._plain_rule):
             raise ChoiceError(
                 f"The 'decision_rule' parameter must be 'auto' or {self._plain_rule!r}. Got {self.decision_rule!r} "
@@ -218,8 +224,8 @@ class AutoBase(BaseEstimator, ABC):  # type: ignore[misc]
         return {metric.scorer.name: metric for metric in bound}
 
     def _weights(self, target: AnyArray, sample_weight: ArrayLike | None) -> ArrayLike | None:
-        """Return how much each row counts."""
-        return sample_weight
+        """Return how much each row counts in fits and in the choice of members, if not as in scores."""
+        return None
 
     def _tell_classes(self, target: AnyArray) -> None:
         """Say which class was taken as the positive one, where nobody said so, and which hardly counts."""
@@ -247,8 +253,8 @@ class AutoBase(BaseEstimator, ABC):  # type: ignore[misc]
         known = self._target
         given = self._given(target, X)
         answered = replace(known, y=given.y)
-        scoring = scoring_for(self.scoring, answered)
-        metrics = {name: scoring_for(metric.scorer, answered) for name, metric in self._metrics().items()}
+        scoring = scoring_for(self.scoring, answered, given.X)
+        metrics = {name: scoring_for(metric.scorer, answered, given.X) for name, metric in self._metrics().items()}
         self._tell_classes(target)
         return AutoFit(
             table=table,
@@ -268,6 +274,7 @@ class AutoBase(BaseEstimator, ABC):  # type: ignore[misc]
             ),
             groups=groups,
             sample_weight=sample_weight,
+            fit_weight=self._weights(target, sample_weight),
             given=given,
         )
 
@@ -316,7 +323,7 @@ class AutoBase(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _score(self, X: Table | ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> float:
         check_is_fitted(self, "ensemble_")
-        return score_of(self._scoring(), self, X, np.asarray(y), sample_weight)
+        return score_of(self._scoring(), self, X, known_target(y), sample_weight)
 
     @property
     def metric(self) -> str:
@@ -326,7 +333,7 @@ class AutoBase(BaseEstimator, ABC):  # type: ignore[misc]
     def scores(self, X: Table | ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> dict[str, float]:
         """Return the score and all further metrics on other rows."""
         check_is_fitted(self, "ensemble_")
-        truth = np.asarray(y)
+        truth = known_target(y)
         found = {"score": self._scoring(), **self._metrics()}
         return {name: score_of(scoring, self, X, truth, sample_weight) for name, scoring in found.items()}
 
@@ -371,7 +378,7 @@ class AutoBase(BaseEstimator, ABC):  # type: ignore[misc]
         interval that 90 of 100 other tables of as many rows would give.
         """
         check_is_fitted(self, "ensemble_")
-        return permutation_importance(self, X, np.asarray(y), self._scoring(), n_repeats, random_state)
+        return permutation_importance(self, X, known_target(y), self._scoring(), n_repeats, random_state)
 
     @property
     def _heaviest(self) -> FittedMember:

@@ -16,6 +16,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from comitia.arrays import AnyArray, Array, Table
 from comitia.auto.base import AutoBase
 from comitia.auto.fit_rows import Refit
+from comitia.committees.decisions import DecisionRule
 from comitia.errors import ChoiceError, ComitiaWarning, TableError
 from comitia.evaluation.checks import checked_labels, checked_numbers, checked_weights
 from comitia.evaluation.judged import Given
@@ -61,7 +62,8 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
         The positive one of two classes, for metrics such as "f1" that have one. If not given: 1, as in scikit-learn,
         else the rarer class, with a warning.
     class_weight : dict or "balanced", optional
-        As if each row had the weight of its class, in every fit and in every validation number; times `sample_weight`.
+        Weights of classes, in every fit and in the choice of members, times `sample_weight`. Scores stay as they are,
+        so that those of validation and of new rows can be compared.
     decision_rule : {"auto", "argmax"}
         "auto" tunes a threshold, or weights of classes, on validation rows where the metric is one of labels other than
         accuracy and it measures better; "argmax" always predicts the most probable class. Probabilities stay as they
@@ -111,6 +113,8 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
     classes_ : array
     pos_label_ : label
         The positive one of two classes; None for more.
+    threshold_ : float
+        The probability of `pos_label_` from which it is predicted; None for more classes, or where members vote.
     study_ : Study
 
     Examples
@@ -195,6 +199,12 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
         return codes.astype(np.intp)
 
     @property
+    def threshold_(self) -> float | None:
+        rule = self.decision_rule_
+        found = rule.threshold if isinstance(rule, DecisionRule) else None
+        return found if found is None or self.classes_[1] == self.pos_label_ else 1.0 - found
+
+    @property
     def _target(self) -> Target:
         return Target(np.empty(0), self.classes_, self.pos_label_)
 
@@ -222,7 +232,7 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
 
     def _weights(self, target: AnyArray, sample_weight: ArrayLike | None) -> ArrayLike | None:
         if self.class_weight is None:
-            return sample_weight
+            return None
         own = checked_weights(sample_weight, len(target))
         weights = _class_weights(self.class_weight, self.classes_, target, own)[target]
         return weights if own is None else weights * own

@@ -67,6 +67,17 @@ def fit_rows(
     return FitRows(as_table(X), y, sample_weight, groups, cv).with_target(name)
 
 
+def known_target(y: ArrayLike) -> AnyArray:
+    """Return what rows truly are; refuse rows of which that is not known."""
+    is_missing = _missing(y)
+    if is_missing is not None and is_missing.any():
+        raise TableError(
+            f"Rows must have a target to be scored. It is missing in {int(is_missing.sum())} of {len(is_missing)}. "
+            "Drop them."
+        )
+    return np.asarray(y)
+
+
 def kept_splits(cv: CV | None) -> CV | None:
     """Return `cv`; a generator of splits as a list, because it can be read once."""
     return list(cv) if isinstance(cv, Iterator) else cv

@@ -29,6 +29,9 @@ from comitia.study.study import Callback, Study
 Results: TypeAlias = Mapping[str, Sequence[float]]
 """What scikit-learn's `cv_results_` is, one entry per configuration."""
 
+N_TRIALS = 30
+"""Where the user sets no limit."""
+
 
 class SearchCV(BaseSearchCV):  # type: ignore[misc]
     """Tune an estimator: `RandomizedSearchCV` with comitia's search methods.
@@ -40,8 +43,8 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]
         What to search; a dict of lists, ranges and SciPy distributions, or a list of such dicts.
     method : str or Method
         A method of the registry, `comitia.METHODS`.
-    n_trials : int
-        Configurations to try; fewer if the space has fewer.
+    n_trials : int, optional
+        Configurations to try; fewer if the space has fewer. With neither this nor `time_limit`, 30.
     time_limit : float, optional
         Seconds after which no further trial begins.
     scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score
@@ -78,7 +81,7 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]
         space: SpaceLike,
         *,
         method: str | Method = "bayes",
-        n_trials: int = 30,
+        n_trials: int | None = None,
         time_limit: float | None = None,
         scoring: str | Callable[..., float] | Iterable[str] | Mapping[str, Callable[..., float]] | None = None,
         n_jobs: int | None = None,
@@ -126,7 +129,8 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]
 
     def _run_search(self, evaluate_candidates: Callable[..., Results]) -> None:
         """Ask the study, evaluate as scikit-learn does, tell the study."""
-        meter = Budget(self.time_limit, self.n_trials).start()
+        n_trials = N_TRIALS if self.n_trials is None and self.time_limit is None else self.n_trials
+        meter = Budget(self.time_limit, n_trials).start()
         study = Study(
             self.space, self.method, seed=seed_of(self.random_state), storage=self.storage, direction="maximize"
         )

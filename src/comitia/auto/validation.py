@@ -81,6 +81,7 @@ def validated(
     members: Sequence[Member],
     given: Given,
     scoring: Scoring,
+    sample_weight: Array | None = None,
     *,
     order: Sequence[int] | None,
     tunes: bool,
@@ -92,7 +93,7 @@ def validated(
     found = together(history, merged(history, members), order, once=True)
     if found is None or history.truth is None:
         return None
-    weights = None if history.truth.weights is None else history.truth.weights[found.rows]
+    weights = None if sample_weight is None else sample_weight[found.rows]
     predictions = ValidationPredictions(
         found.rows, found.folds, given.y[found.rows], found.answers.values, sample_weight=weights
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
+import warnings
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, fields, replace
@@ -19,7 +20,7 @@ from comitia.auto.boards import FIRST, leaderboard_of
 from comitia.auto.estimators import AutoClassifier, AutoRegressor
 from comitia.auto.folder import MODEL, STUDY, check_output, load
 from comitia.cli.clock import seconds_left
-from comitia.errors import ChoiceError, ModelError, TableError, UnknownName
+from comitia.errors import ChoiceError, ComitiaWarning, ModelError, TableError, UnknownName
 from comitia.evaluation.checks import task_of
 from comitia.evaluation.scoring import Task, make_scoring
 from comitia.learners import SPACES
@@ -98,7 +99,14 @@ def run_fit(options: FitOptions, output: Path, *, overwrite: bool, verbose: int,
         (output / name).unlink(missing_ok=True)
     source = "-" if options.train == "-" else str(Path(options.train).absolute())
     replace(options, train=source, checksum=_checksum(table)).write(output)
-    return _fit_and_save(estimator, data, output, verbose, began)
+    try:
+        return _fit_and_save(estimator, data, output, verbose, began)
+    except (ChoiceError, TableError):
+        if not (output / STUDY).is_file():  # refused before anything was tried: the corrected command must find a place
+            (output / FILE).unlink(missing_ok=True)
+            if not any(output.iterdir()):
+                output.rmdir()
+        raise
 
 
 def run_resume(model: Path, time_limit: float | None, n_trials: int | None, *, verbose: int, began: float) -> Auto:
@@ -249,7 +257,17 @@ def labelled(
     options = FitOptions.read(model) if (model / FILE).is_file() else None
     if options is None:
         raise ModelError(f"{str(model)!r} must be the folder of a `comitia fit`, which knows its target. No {FILE}.")
-    X, y = split_target(read_table(table, delimiter=delimiter), options.target)
+    frame = read_table(table, delimiter=delimiter)
+    if options.target not in frame.columns:
+        raise TableError(
+            f"The table must have the column {options.target!r}, which the model predicts, to compare with. "
+            f"{table!r} has none. Use `comitia predict` for rows without it."
+        )
+    X, y = split_target(frame, options.target)
+    if y.isna().any():
+        n_missing = int(y.isna().sum())
+        warnings.warn(f"{n_missing} of {len(y)} rows have no target and are left out.", ComitiaWarning, stacklevel=2)
+        X, y = X[y.notna()], y[y.notna()]
     return load(model, trusted=trusted), X, y
 
 

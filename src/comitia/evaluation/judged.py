@@ -89,6 +89,13 @@ class Judged:
                 return np.nan
             raise
 
+    def score_or_nan(self, scorer: Scorer) -> float:
+        """Return a score that is only reported: one that fails must not cost a trial."""
+        try:
+            return self.score(scorer)
+        except Exception:
+            return np.nan
+
     def _answering(self, rows: Table) -> Callable[[Table, bool], AnyArray]:
         """Return what answers about the rows by what is known, and about others by the model."""
         clean = self.evaluator.given.clean

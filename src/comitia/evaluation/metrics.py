@@ -1,5 +1,7 @@
 """Whether a metric fits a target, and which class is its positive one: found out before anything is trained."""
 
+from __future__ import annotations
+
 import inspect
 import warnings
 from dataclasses import dataclass, replace
@@ -8,10 +10,11 @@ import numpy as np
 from sklearn.metrics import get_scorer_names, make_scorer
 from sklearn.metrics._scorer import _BaseScorer
 
-from comitia.arrays import AnyArray
+from comitia.arrays import AnyArray, Table
 from comitia.errors import ChoiceError
+from comitia.evaluation.fitting import take
 from comitia.evaluation.scoring import Loss, LossLike, Scorer, Scoring, Task, make_scoring
-from comitia.evaluation.shown import shown_classifier, shown_regressor
+from comitia.evaluation.shown import shown, shown_classifier, shown_regressor
 
 OF_NUMBERS = frozenset(
     (
@@ -47,6 +50,8 @@ OF_CLUSTERS = frozenset(
 """scikit-learn's scorers for clusterings."""
 NOT_NEGATIVE = frozenset(("mean_squared_log_error", "root_mean_squared_log_error"))
 POSITIVE = frozenset(("mean_gamma_deviance", "mean_poisson_deviance"))
+FEW = 200
+"""Rows that a function of the user's is tried on."""
 MANY = 2_000
 """Rows that a metric is tried on."""
 
@@ -89,10 +94,10 @@ def make_target(y: AnyArray, classes: AnyArray | None, positive: object = None) 
     return Target(y, classes, classes.tolist()[0 if is_first else 1], is_chosen=True)
 
 
-def scoring_for(scoring: LossLike | None, target: Target) -> Scoring:
+def scoring_for(scoring: LossLike | None, target: Target, X: Table | None = None) -> Scoring:
     """Return what models are compared by, bound to the positive class; refuse a metric that cannot work.
 
-    A `ChoiceError` says why, and which metrics are near.
+    A `ChoiceError` says why, and which metrics are near. A function of the user's is tried on rows of the table `X`.
     """
     made = make_scoring(scoring, target.task)
     check_task(made, target.task)
@@ -100,10 +105,12 @@ def scoring_for(scoring: LossLike | None, target: Target) -> Scoring:
     least = _least(scorer, target.y)
     if scorer.is_of_answers:
         _try(made.name, scorer, target, least)
+    elif X is not None:
+        _try_function(scorer, target, X)
     return replace(made, scorer=scorer, least=least)
 
 
-def check_task(scoring: Scoring, task: Task) -> None:
+def check_task(scoring: Scoring, task: Task, parameter: str = "scoring") -> None:
     """Refuse a scorer of another task."""
     is_of_numbers = scoring.name in OF_NUMBERS
     if scoring.name in OF_CLUSTERS or is_of_numbers != (task == "regression"):
@@ -111,7 +118,7 @@ def check_task(scoring: Scoring, task: Task) -> None:
         if scoring.name in get_scorer_names():
             kind = "a clustering" if scoring.name in OF_CLUSTERS else "regression" if is_of_numbers else "classes"
             raise ChoiceError(
-                f"'scoring' must be a metric for {task}. Got {scoring.name!r}, which is for {kind}. "
+                f"{parameter!r} must be a metric for {task}. Got {scoring.name!r}, which is for {kind}. "
                 f"Use one of: {', '.join(known)}."
             )
 
@@ -185,6 +192,38 @@ def _try(name: str, scorer: Scorer, target: Target, least: float | None) -> None
         raise ChoiceError(
             f"The metric {name!r} must give a number for this target. Got {score} for plausible answers. "
             f"{_advice(name, target)}"
+        )
+
+
+def _try_function(scorer: Scorer, target: Target, X: Table) -> None:
+    """Refuse a function of the user's that fails, or gives no number, for answers that a model could give."""
+    rows = np.arange(min(len(target.y), FEW))
+    if target.classes is not None:  # some of every class
+        rows = np.unique(np.concatenate([rows, np.unique(target.y, return_index=True)[1]]))
+    y = target.y[rows]
+
+    def answer(asked: Table, wants_probabilities: bool) -> AnyArray:
+        n, rng = asked.shape[0], np.random.default_rng(0)  # the same answers to the same question
+        if target.classes is None:
+            return np.asarray(rng.choice(y, n), dtype=np.float64)
+        p = rng.dirichlet(np.ones(len(target.classes)), n)
+        return p if wants_probabilities else p.argmax(axis=1)
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            score = scorer(shown(answer, target.classes), take(X, rows), y)
+    except AttributeError:  # it looks at a fitted model, of which there is none yet
+        return
+    except Exception as error:
+        raise ChoiceError(
+            f"A scorer must be a callable (estimator, X, y) -> score. {scorer.name!r} failed on {len(rows)} rows of "
+            f"the table, before anything was trained: {type(error).__name__}: {error}. Mend it."
+        ) from error
+    if not np.isfinite(score):
+        raise ChoiceError(
+            f"A scorer must return a finite number. {scorer.name!r} returned {score} for {len(rows)} rows of the "
+            "table, before anything was trained. Mend it."
         )
 
 

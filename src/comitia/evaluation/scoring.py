@@ -187,9 +187,10 @@ def make_scorer(scoring: str | Scorer | Callable[..., float]) -> Scorer:
     if isinstance(scoring, Scorer):
         return scoring
     if isinstance(scoring, str):
-        if scoring not in get_scorer_names():
+        name = scoring if scoring in get_scorer_names() else scoring.lower()
+        if name not in get_scorer_names():
             raise UnknownName("scorer", scoring, [*ROW_LOSSES, *get_scorer_names()])
-        return Scorer(scoring, get_scorer(scoring))
+        return Scorer(name, get_scorer(name))
     if callable(scoring):
         if next(iter(inspect.signature(scoring).parameters), None) == "y_true":
             raise ChoiceError(

@@ -61,6 +61,9 @@ class TableEvaluator:
         the same for every trial, never trained on nor searched on. Methods such as "gp-sel" choose by them at the end.
     keep : {"nothing", "predictions", "probabilities"}
         What to keep of the models' answers.
+    fit_weight : array of shape (n_rows,), optional
+        How much rows count in fits and in the choice of committees, where that is not `sample_weight`, which then
+        counts in the scores alone: for weights of classes.
     given : Given, optional
         The table and the labels as the user gave them, where `X` was cleaned and `y` are codes: what scorers see.
     least : float, optional
@@ -95,6 +98,7 @@ class TableEvaluator:
         sample_weight: ArrayLike | None = None,
         selection_split: float | None = None,
         keep: Keep = "nothing",
+        fit_weight: ArrayLike | None = None,
         given: Given | None = None,
         least: float | None = None,
     ) -> None:
@@ -105,6 +109,7 @@ class TableEvaluator:
         self.y = checks.checked_target(y, self.X.shape[0])
         self.groups = checks.checked_column("groups", groups, len(self.y))
         self.sample_weight = checks.checked_weights(sample_weight, len(self.y))
+        self.fit_weight = self.sample_weight if fit_weight is None else checks.checked_weights(fit_weight, len(self.y))
         if task is not None:
             checks.check_option("task", task, get_args(Task))
         self.task: Task = task or checks.task_of(self.y, loss)
@@ -145,26 +150,26 @@ class TableEvaluator:
             resampling=self.resampling,
             selection_split=self.selection_split,
             keep=self.keep,
-            truth=Truth(compact(np.asarray(y)), n_classes, self.sample_weight),
+            truth=Truth(compact(np.asarray(y)), n_classes, self.fit_weight),
             fingerprint=self.fingerprint,
         )
 
     def fingerprint(self) -> str:
         """Return a hash of the data and of how trials are judged: results are comparable while it is the same."""
         loss = self.loss.name if self._positive is None else f"{self.loss.name} of {self._positive!r}"
-        judged = (self.y, self.groups, self.sample_weight, self.resampling, loss, self.selection_split)
+        judged = (self.y, self.groups, self.fit_weight, self.resampling, loss, self.selection_split)
         return fingerprint(self.X, *judged)
 
     # ---- one model ------------------------------------------------------------------------------------------------
 
     @property
     def examples(self) -> Examples:
-        """All rows."""
+        """All rows, as they count in scores."""
         return Examples(self.X, self.y, self.sample_weight)
 
     def fit(self, config: Config, rows: Indices, seeds: Seeds, keys: tuple[int, ...] = ()) -> Estimator:
         """Return a model fitted on some rows."""
-        return fit(self.build, config, self.examples.take(rows), seeds, keys)
+        return fit(self.build, config, Examples(self.X, self.y, self.fit_weight).take(rows), seeds, keys)
 
     def answer(self, model: Estimator, X: Table, probabilities: bool) -> AnyArray:
         """Return class codes, class probabilities over all the study's classes, or numbers.
@@ -205,13 +210,18 @@ class TableEvaluator:
             raise ValueError(f"the loss must be a finite number, got {measured.losses}")
         for metric in self.metrics:
             if not np.isfinite(measured.metrics[metric.name]).all():
-                score = pooled(metric, measured.answered, self.given, self.sample_weight)
-                measured.metrics[metric.name] = [score]
+                measured.metrics[metric.name] = [self._pooled_or_nan(metric, measured)]
+
+    def _pooled_or_nan(self, metric: Scorer, measured: Measured) -> float:
+        try:
+            return pooled(metric, measured.answered, self.given, self.sample_weight)
+        except Exception:  # a metric that is only reported must not cost a trial
+            return math.nan
 
     def _judge(self, model: Estimator, test: Indices, selection: Indices | None, measured: Measured) -> None:
         judged = Judged(self, model, test)
         loss = judged.loss()
-        scores = {metric.name: judged.score(metric) for metric in self.metrics}
+        scores = {metric.name: judged.score_or_nan(metric) for metric in self.metrics}
         if isinstance(self.loss, Scorer) or self.metrics:
             measured.answered.append(judged.answered)
         if selection is not None:
@@ -233,7 +243,7 @@ class TableEvaluator:
             return None
         X = self.X
         is_plain = type(X) is np.ndarray and X.dtype == np.float64 and X.flags.c_contiguous
-        return self.build.quick if is_plain and self.sample_weight is None and np.isfinite(X).all() else None
+        return self.build.quick if is_plain and self.fit_weight is None and np.isfinite(X).all() else None
 
     def _evaluate_quickly(self, config: Config, split: Split, selection: Indices | None, measured: Measured) -> bool:
         """Judge the answers of the learner's short way; tell whether it had any."""
