@@ -28,7 +28,7 @@ from comitia.auto.folder import save
 from comitia.auto.importance import permutation_importance
 from comitia.auto.narration import heard
 from comitia.auto.refit import FittedMember, fit_again
-from comitia.auto.validation import ValidationPredictions, score_of
+from comitia.auto.validation import ValidationPredictions
 from comitia.committees import Ensemble
 from comitia.committees.decisions import Rule
 from comitia.committees.ensemble import only
@@ -323,7 +323,7 @@ class AutoBase(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _score(self, X: Table | ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> float:
         check_is_fitted(self, "ensemble_")
-        return score_of(self._scoring(), self, X, known_target(y), sample_weight)
+        return self._scoring().of(self, X, known_target(y), sample_weight)
 
     @property
     def metric(self) -> str:
@@ -335,7 +335,7 @@ class AutoBase(BaseEstimator, ABC):  # type: ignore[misc]
         check_is_fitted(self, "ensemble_")
         truth = known_target(y)
         found = {"score": self._scoring(), **self._metrics()}
-        return {name: score_of(scoring, self, X, truth, sample_weight) for name, scoring in found.items()}
+        return {name: scoring.of(self, X, truth, sample_weight) for name, scoring in found.items()}
 
     # ---- after the fit --------------------------------------------------------------------------------------------
 

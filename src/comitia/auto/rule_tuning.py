@@ -14,7 +14,7 @@ from comitia.arrays import Array, Indices, Predictor
 from comitia.committees.decisions import DecisionRule, LinearRule, tuned_line, tuned_rule
 from comitia.evaluation.fitting import take
 from comitia.evaluation.judged import Given
-from comitia.evaluation.scoring import Scorer, Scoring
+from comitia.evaluation.scoring import Scoring
 from comitia.evaluation.shown import shown_classifier, shown_regressor
 from comitia.selections.committees import Together
 
@@ -70,7 +70,7 @@ class Decisions:
             truth, decided = np.divmod(kinds, len(classes))
             given, rows, p = Given(classes[truth], classes), np.arange(len(kinds)), p[:0]
             weights = np.asarray(pairs[kinds], dtype=np.float64)
-        score = quiet_score(scorer, shown_classifier(classes, p, decided), given, rows, weights)
+        score = quiet_score(self.scoring, shown_classifier(classes, p, decided), given, rows, weights)
         return score if np.isfinite(score) else -np.inf
 
 
@@ -107,9 +107,9 @@ class Line:
         return values if self.scoring.least is None else np.maximum(values, self.scoring.least)
 
     def _score(self, told: Array, some: Indices) -> float:
-        scorer, rows = self.scoring.scorer, self.found.rows[some]
+        rows = self.found.rows[some]
         weights = None if self.weights is None else self.weights[some]
-        score = quiet_score(scorer, shown_regressor(told), self.given, rows, weights)
+        score = quiet_score(self.scoring, shown_regressor(told), self.given, rows, weights)
         return score if np.isfinite(score) else -np.inf
 
 
@@ -132,12 +132,12 @@ def parts_of(folds: Indices, codes: Indices) -> list[Indices]:
         return [part for _, part in splitter.split(codes[:, None], codes)]
 
 
-def quiet_score(scorer: Scorer, model: Predictor, given: Given, rows: Indices, weights: Array | None) -> float:
+def quiet_score(scoring: Scoring, model: Predictor, given: Given, rows: Indices, weights: Array | None) -> float:
     """Return the score of what was answered about rows of the user's; NaN, without a word, where there is none."""
-    X = rows[:, None] if scorer.is_of_answers or given.X is None else take(given.X, rows)
+    X = rows[:, None] if scoring.scorer.is_of_answers or given.X is None else take(given.X, rows)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return scorer(model, X, given.y[rows], weights)
+            return scoring.of(model, X, given.y[rows], weights)
         except ValueError:
             return np.nan

@@ -11,11 +11,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
-from comitia.arrays import AnyArray, Array, Indices, Predictor, Table, has_probabilities
+from comitia.arrays import AnyArray, Array, Indices
 from comitia.auto.rule_tuning import Decisions, Line, quiet_score
-from comitia.committees.combine import codes_of
 from comitia.committees.decisions import Rule, argmax_rule
 from comitia.evaluation.judged import Given
 from comitia.evaluation.scoring import Scorer, Scoring
@@ -56,15 +54,10 @@ class ValidationPredictions:
     def score(self, scoring: Scoring, given: Given) -> float:
         """Return the score of a metric; NaN where it has none for these rows."""
         if self.probabilities is None or self.classes is None:
-            model, codes = shown_regressor(self.predictions), None
-        else:
-            codes = np.searchsorted(self.classes, self.y)
-            model = shown_classifier(self.classes, self.probabilities, np.searchsorted(self.classes, self.predictions))
-        if scoring.row_loss is not None and scoring.row_loss.needs_probabilities and codes is not None:
-            # scikit-learn's needs rows of every class
-            losses = scoring.row_loss.rows(codes, np.asarray(self.probabilities))
-            return scoring.score(float(np.average(losses, weights=self.sample_weight)))
-        return quiet_score(scoring.scorer, model, given, self.rows, self.sample_weight)
+            return quiet_score(scoring, shown_regressor(self.predictions), given, self.rows, self.sample_weight)
+        decided = np.searchsorted(self.classes, self.predictions)
+        model = shown_classifier(self.classes, self.probabilities, decided)
+        return quiet_score(scoring, model, given, self.rows, self.sample_weight)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,15 +120,3 @@ def merged(history: History, members: Sequence[Member]) -> list[Member]:
         weight = member.weight + (0.0 if before is None else before.weight)
         found[member.trial] = Member(history.trial(member.trial).config, weight, member.trial, member.temperature)
     return list(found.values())
-
-
-def score_of(
-    scoring: Scoring, model: Predictor, X: Table | ArrayLike, y: AnyArray, sample_weight: ArrayLike | None
-) -> float:
-    """Return the score of a fitted Auto estimator on rows that the user gave."""
-    if scoring.row_loss is not None and scoring.row_loss.needs_probabilities and has_probabilities(model):
-        # scikit-learn's needs rows of every class
-        losses = scoring.row_loss.rows(codes_of(y, model.classes_), model.predict_proba(X))
-        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        return scoring.score(float(np.average(losses, weights=weights)))
-    return scoring.scorer(model, X, y, sample_weight)

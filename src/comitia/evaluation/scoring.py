@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.metrics._scorer import _BaseScorer  # what `make_scorer` returns; it has no public name
 
-from comitia.arrays import AnyArray, Array, Predictor, Table
+from comitia.arrays import AnyArray, Array, Predictor, Table, has_probabilities
+from comitia.committees.combine import codes_of
 from comitia.errors import ChoiceError, UnknownName
 
 Task = Literal["classification", "regression"]
@@ -158,6 +159,14 @@ class Scoring:
     def score(self, loss: float) -> float:
         """Turn a trial's loss into a score."""
         return self.best - loss
+
+    def of(self, model: Predictor, X: Table, y: AnyArray, sample_weight: ArrayLike | None = None) -> float:
+        """Return the score of a model; the log loss also of rows that lack a class, which scikit-learn refuses."""
+        if self.row_loss is None or not self.row_loss.needs_probabilities or not has_probabilities(model):
+            return self.scorer(model, X, y, sample_weight)
+        losses = self.row_loss.rows(codes_of(y, model.classes_), model.predict_proba(X))
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        return self.score(float(np.average(losses, weights=weights)))
 
 
 def make_scoring(scoring: LossLike | None, task: Task) -> Scoring:
