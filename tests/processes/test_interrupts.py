@@ -1,5 +1,6 @@
 """A Ctrl-C waits for the end of what must not be cut, and for nothing else."""
 
+import gc
 import signal
 import threading
 from collections.abc import Callable
@@ -8,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from comitia.study.interrupts import held_back, watched
+from comitia import FunctionEvaluator, Space, Study
+from comitia.study.interrupts import held_back, raise_if_lost, watched
 
 
 def press_ctrl_c() -> None:
@@ -99,3 +101,36 @@ def test_in_another_thread_it_does_nothing() -> None:
     thread.start()
     thread.join()
     assert done == [True]
+
+
+class Finalised:
+    def __del__(self) -> None:
+        press_ctrl_c()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_one_inside_a_finaliser_is_not_lost() -> None:
+    with watched():
+        raise_if_lost()  # nothing has come
+        unwanted = Finalised()
+        del unwanted
+        gc.collect()
+        with pytest.raises(KeyboardInterrupt):
+            raise_if_lost()
+        raise_if_lost()  # it is raised once
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_search_ends_though_python_dropped_the_interrupt() -> None:
+    seen = []
+
+    def objective(config: Any) -> float:
+        seen.append(config)
+        if len(seen) == 3:
+            Finalised()
+        return float(config["x"])
+
+    study = Study(Space({"x": (0.0, 1.0)}), "rs")
+    study.run(FunctionEvaluator(objective), n_trials=50)
+    assert study.stop_reason == "interrupted"
+    assert study.history.n_finished == len(seen) == 3

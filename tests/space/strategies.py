@@ -7,14 +7,13 @@ from hypothesis import reject
 from hypothesis import strategies as st
 
 OPTIONS = ["a", "b", "c", "d"]
+FEW = ["choice", "ordinal", "constant", "one", "beta"]  # the kinds with few values
+KINDS = [*FEW, "real", "log", "int", "logint", "normal"]
 
 
 @st.composite
-def hyperparameters(draw: st.DrawFn, name: str) -> Any:
-    kind = draw(
-        st.sampled_from(["real", "log", "int", "logint", "choice", "ordinal", "constant", "one", "normal", "beta"])
-    )
-    match kind:
+def hyperparameters(draw: st.DrawFn, name: str, kinds: list[str] = KINDS) -> Any:
+    match draw(st.sampled_from(kinds)):
         case "real":
             low = draw(st.floats(-100, 100).map(lambda v: round(v, 3)))
             return CS.UniformFloatHyperparameter(name, low, low + draw(st.floats(0.5, 1000).map(lambda v: round(v, 3))))
@@ -70,10 +69,12 @@ def one_condition(draw: st.DrawFn, child: Any, parent: Any, parent_is_conditiona
 
 
 @st.composite
-def configspaces(draw: st.DrawFn, forbidden: bool = True) -> CS.ConfigurationSpace:
-    n = draw(st.integers(1, 6))
+def configspaces(
+    draw: st.DrawFn, forbidden: bool = True, kinds: list[str] = KINDS, most: int = 6
+) -> CS.ConfigurationSpace:
+    n = draw(st.integers(1, most))
     space = CS.ConfigurationSpace()
-    parts = [draw(hyperparameters(f"h{i}")) for i in range(n)]
+    parts = [draw(hyperparameters(f"h{i}", kinds)) for i in range(n)]
     space.add(*parts)
     # one of the two: ConfigSpace 1.2 takes "a and b" for "a or b" where another child has that; ours does not
     combine = draw(st.sampled_from([CS.AndConjunction, CS.OrConjunction]))

@@ -14,7 +14,7 @@ from scipy import stats
 
 from comitia import Config, Space
 from comitia.errors import SpaceError, UnknownName
-from tests.space.strategies import configspaces
+from tests.space.strategies import FEW, configspaces
 
 seeds = st.integers(0, 2**32 - 1).map(np.random.default_rng)
 
@@ -179,11 +179,10 @@ def test_branches_are_a_partition_by_comparability(definition: CS.ConfigurationS
     assert (one_by_one == labels).all()  # a label does not depend on the other rows
 
 
-@given(configspaces(), seeds)
+@given(configspaces(kinds=FEW, most=4), seeds)
 def test_the_grid_of_a_finite_space_lists_each_configuration_once(definition: Any, rng: Any) -> None:
     space = Space(definition)
     everything = space.all
-    assume(everything is not None and len(everything) < 3000)
     assert everything is not None
     configs = space.decode(everything)
     assert len(set(configs)) == len(configs)
@@ -369,7 +368,7 @@ def test_a_config_cannot_be_changed_and_is_a_key() -> None:
     assert {config: 1}[Config({"b": [1, 2], "a": 1})] == 1
 
 
-@given(definition=configspaces(), rng=st.integers(0, 2**32 - 1).map(np.random.default_rng))
+@given(definition=configspaces(kinds=["real", "log", "normal", "choice"]), rng=seeds)
 def test_reals_together_decode_as_each_by_itself(definition: CS.ConfigurationSpace, rng: Any) -> None:
     reals = [
         h for h in definition.values() if isinstance(h, CS.UniformFloatHyperparameter | CS.NormalFloatHyperparameter)

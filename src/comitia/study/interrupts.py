@@ -14,6 +14,7 @@ class _Watch:
         self.pass_on: Callable[[int, FrameType | None], object] = signal.default_int_handler
         self.depth = 0
         self.came: list[tuple[int, FrameType | None]] = []
+        self.was_raised = False  # since the last time somebody asked
 
     @property
     def is_on(self) -> bool:
@@ -26,7 +27,11 @@ class _Watch:
             self.came.append((number, frame))
         else:
             self.came.clear()  # several of them are one
-            self.pass_on(number, frame)
+            try:
+                self.pass_on(number, frame)
+            except KeyboardInterrupt:
+                self.was_raised = True
+                raise
 
     def leave(self) -> None:
         """Let what came take effect at the end of the outermost block."""
@@ -44,6 +49,7 @@ def watched() -> Iterator[None]:
 
     A Ctrl-C in the middle of the exchange leaves our handler in place, which passes on to the previous one.
     """
+    _WATCH.was_raised = False
     before = signal.getsignal(signal.SIGINT)
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or _WATCH.is_on or not callable(before):
@@ -55,6 +61,17 @@ def watched() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def raise_if_lost() -> None:
+    """Raise a Ctrl-C again that came during the watch: whoever gets here did not see it.
+
+    What is raised inside a finaliser, a callback of the garbage collector or a function of Cython's that cannot raise
+    (SciPy's Sobol sequence has one) is printed and dropped.
+    """
+    if _WATCH.was_raised:
+        _WATCH.was_raised = False
+        raise KeyboardInterrupt
 
 
 class held_back:  # noqa: N801 - used as `with held_back():`

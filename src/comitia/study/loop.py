@@ -16,7 +16,7 @@ from comitia.history import STATUSES, History, Observation, Status, Trial
 from comitia.seams import Evaluator
 from comitia.seeds import Seeds
 from comitia.study.budget import Meter
-from comitia.study.interrupts import held_back
+from comitia.study.interrupts import held_back, raise_if_lost
 from comitia.study.record import Result
 
 log = logging.getLogger("comitia")
@@ -94,6 +94,7 @@ class Run:
                 trials = self.study.propose(room)
             except ExhaustedError:
                 return "exhausted"
+            raise_if_lost()
             if not trials:
                 return None
             for trial in trials:  # those that do not begin are still waiting, and the first of the next run
