@@ -3,7 +3,6 @@
 import os
 import re
 import subprocess
-import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,7 @@ from comitia.bench.report.results import Results
 from comitia.bench.report.writers import latex, markdown
 from comitia.bench.rows.row import COLUMNS, KEY, Row
 from comitia.bench.rows.rows import RowsFile, read_rows
+from tests import warm
 from tests.bench.printed_tables import (
     LEVESQUE_2017_TABLE_I,
     XAVIER_2020_TABLE_5_CLASSES,
@@ -320,11 +320,8 @@ def test_one_method_alone_still_makes_a_report(tmp_path: Path) -> None:
 @pytest.mark.processes
 def test_the_command_line_runs_pools_and_reports(tmp_path: Path) -> None:
     def comitia(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "comitia.cli", "bench", *arguments]
         environment = {**os.environ, "COMITIA_PEERS": str(tmp_path)}  # where no other tool is installed
-        return subprocess.run(
-            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=120
-        )
+        return warm.run("-m", "comitia.cli", "bench", *arguments, cwd=tmp_path, env=environment, timeout=120)
 
     done = comitia("pool", "sklearn:iris", "--space", "svm-rbf", "--n-trials", "12", "-o", "iris.parquet", "-q")
     assert done.returncode == 0, done.stderr

@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 import zlib
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ from comitia.bench.rows.journal import journal_of
 from comitia.bench.rows.row import COLUMNS, Row
 from comitia.bench.rows.rows import RowsFile, merge_rows, read_rows
 from comitia.errors import ExperimentError
+from tests import warm
 from tests.bench.some_rows import PROTOCOL, cell, rows
 
 
@@ -90,7 +89,7 @@ def test_a_torn_last_line_is_dropped_and_the_others_kept(tmp_path: Path) -> None
         f"file = RowsFile(Path({str(path)!r}), PROTOCOL)\n"
         "file.append(cell(), rows())\nfile.append(cell('grid'), rows())\nos._exit(9)\n"
     )
-    subprocess.run([sys.executable, "-c", program], check=False, cwd=Path(__file__).parents[2])
+    assert warm.run("-c", program, cwd=Path(__file__).parents[2]).returncode == 9
     journal = journal_of(path)
     whole = journal.read_bytes()
     for n_lost in range(1, len(whole) // 2, 50):
@@ -197,13 +196,7 @@ def test_two_writers_of_one_file_are_refused(tmp_path: Path) -> None:
             "from tests.bench.some_rows import *\n"
             f"try: RowsFile(Path({str(path)!r}), PROTOCOL)\nexcept ExperimentError as error: print(error)\n"
         )
-        done = subprocess.run(
-            [sys.executable, "-c", program],
-            check=True,
-            cwd=Path(__file__).parents[2],
-            capture_output=True,
-            text=True,
-        )
+        done = warm.run("-c", program, cwd=Path(__file__).parents[2])
         assert "held by another program" in done.stdout
     with RowsFile(path, PROTOCOL):  # and let go at the end
         pass

@@ -19,16 +19,15 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from comitia import SqliteStore, Study, load
 from comitia.errors import ComitiaError
+from tests import warm
 
-COMITIA = [sys.executable, "-m", "comitia.cli"]
+COMITIA = ["-m", "comitia.cli"]
 QUICK = ["--n-trials", "2", "--include", "linear", "--seed", "0", "-q"]
 
 
 def comitia(*arguments: Any, folder: Path, **more: Any) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
-    return subprocess.run(
-        [*COMITIA, *map(str, arguments)], cwd=folder, capture_output=True, text=True, check=False, env=env, **more
-    )
+    return warm.run(*COMITIA, *arguments, cwd=folder, env=env, **more)
 
 
 @pytest.fixture(scope="module")
@@ -60,49 +59,34 @@ def test_predict(folder: Path) -> None:
     assert lines[0] == "prediction"
     truth = pd.read_csv(folder / "test.csv")["target"]
     assert (truth.to_numpy() == np.array(lines[1:])).mean() > 0.9
-    again = comitia("predict", "model", "-", "--proba", folder=folder, input=(folder / "test.csv").read_text())
+    again = comitia("predict", "model", "-", "--proba", folder=folder, given=(folder / "test.csv").read_text())
     assert again.stdout.splitlines()[0] == "benign,malignant"
     assert len(again.stdout.splitlines()) == len(truth) + 1
 
 
 @pytest.mark.parametrize("form", ["table", "json", "csv"])
 def test_listings(form: str, folder: Path) -> None:
-    for command in (["leaderboard", "model"], ["methods"], ["spaces"]):
+    for command, named in ((["leaderboard", "model"], "linear"), (["methods"], "sobol"), (["spaces"], "sklearn-cash")):
         done = comitia(*command, "-f", form, folder=folder)
         assert done.returncode == 0
+        assert named in done.stdout
         if form == "json":
             assert isinstance(json.loads(done.stdout), list)
-    assert "sobol" in comitia("methods", folder=folder).stdout
-    assert "sklearn-cash" in comitia("spaces", folder=folder).stdout
 
 
 def test_resume_continues(folder: Path, tmp_path: Path) -> None:
-    comitia("fit", folder / "train.csv", "--target", "target", "-o", "m", *QUICK, folder=tmp_path)
+    shutil.copytree(folder / "model", tmp_path / "m")
     done = comitia("resume", "m", "--n-trials", "5", "-q", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "5 trials" in done.stdout
-    done = comitia("resume", "m", "--time-limit", "30", "-q", folder=tmp_path)
+    done = comitia("resume", "m", "--time-limit", "30", "--n-trials", "6", "-q", folder=tmp_path)
+    assert "6 trials" in done.stdout
     assert load(tmp_path / "m").time_limit == 30  # as it was said, although the start of Python counts
 
 
 def test_a_killed_fit_is_resumed(folder: Path, tmp_path: Path) -> None:
-    run = subprocess.Popen(
-        [
-            *COMITIA,
-            "fit",
-            str(folder / "train.csv"),
-            "--target",
-            "target",
-            "-o",
-            "m",
-            "--time-limit",
-            "300",
-            "--seed",
-            "0",
-        ],
-        cwd=tmp_path,
-        stderr=subprocess.DEVNULL,
-    )
+    fit = ["fit", folder / "train.csv", "--target", "target", "-o", "m", "--time-limit", "300", "--seed", "0"]
+    run = warm.begin(*COMITIA, *fit, cwd=tmp_path)
     for _ in range(600):
         time.sleep(0.1)
         # it may not have written its header yet
@@ -205,19 +189,21 @@ def test_help_teaches_by_example(folder: Path) -> None:
     assert "comitia fit train.csv" in comitia("--help", folder=folder).stdout
 
 
-def test_version(folder: Path) -> None:
-    assert comitia("--version", folder=folder).stdout == f"comitia {version('comitia')}\n"
+def test_version_in_a_python_of_its_own(folder: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, *COMITIA, "--version"], cwd=folder, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"comitia {version('comitia')}\n"
 
 
-def test_a_reader_that_has_seen_enough_is_no_error(folder: Path) -> None:
+def test_a_reader_that_has_seen_enough_is_no_error(folder: Path, tmp_path: Path) -> None:
     for command in (["predict", "model", "train.csv"], ["leaderboard", "model"]):
-        run = subprocess.Popen([*COMITIA, *command], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        with (tmp_path / "err.txt").open("w") as stderr:
+            run = warm.begin(*COMITIA, *command, cwd=folder, is_read=True, stderr=stderr)
         assert run.stdout is not None
-        assert run.stderr is not None
         run.stdout.close()
-        assert run.stderr.read() == b""
-        run.stderr.close()
         assert run.wait() == 1
+        assert (tmp_path / "err.txt").read_text() == ""
 
 
 def test_rows_without_a_target_are_left_out(folder: Path, tmp_path: Path) -> None:
@@ -234,7 +220,7 @@ def interrupted(*arguments: Any, folder: Path, n_trials: int) -> subprocess.Comp
     """Press Ctrl-C when a fit has so many trials; 0 is as soon as it has begun."""
     out, err = folder / "out.txt", folder / "err.txt"
     with out.open("w") as stdout, err.open("w") as stderr:
-        run = subprocess.Popen([*COMITIA, *map(str, arguments)], cwd=folder, stdout=stdout, stderr=stderr)
+        run = warm.begin(*COMITIA, *arguments, cwd=folder, stdout=stdout, stderr=stderr)
     record = folder / "m" / "study.db"
     for _ in range(600):
         time.sleep(0.05)

@@ -3,8 +3,6 @@
 import math
 import os
 import signal
-import subprocess
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +24,7 @@ from comitia.bench.rows.row import Row
 from comitia.bench.rows.rows import read_rows
 from comitia.errors import ExperimentError
 from comitia.learners.ensembles import BASES, ENSEMBLES
+from tests import warm
 from tests.bench.tables_folder import make_folder
 
 BASE: dict[str, Any] = {
@@ -124,7 +123,8 @@ def test_tests_can_be_rare_and_the_last_is_always_there(folder: Path) -> None:
 
 @pytest.mark.parametrize("method", ["eo-sqm", "eo-post", "rs-post", "committee", "auto", "esmbo", "ers"])
 def test_committees_run_in_cells_and_have_a_log_loss_beside_the_error(folder: Path, method: str) -> None:
-    last = one(folder, method, spaces=["forest"], validation=[{"cv": 3}], test_every=9)[-1]
+    few = {"n_trials": 3}
+    last = one(folder, method, spaces=["forest"], validation=[{"cv": 3}], test_every=9, budget=few)[-1]
     assert last.error is None
     assert 0 <= last.test_loss <= 1
     assert 0 < last.test_log_loss < 40
@@ -338,11 +338,19 @@ cv = 0.3
 """
 
 
-def begin(folder: Path, place: Path, jobs: int, content: str = TOML) -> subprocess.Popen[bytes]:
+def begin(folder: Path, place: Path, jobs: int, content: str = TOML) -> warm.Program:
     (place / "e.toml").write_text(content)
-    command = [sys.executable, "-m", "comitia.cli", "bench", "run", "e.toml", "--jobs", str(jobs), "-q"]
+    command = ["-m", "comitia.cli", "bench", "run", "e.toml", "--jobs", jobs, "-q"]
     env = {**os.environ, "COMITIA_DATA": str(folder)}
-    return subprocess.Popen(command, cwd=place, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    with open(place / "errors.txt", "w") as errors:
+        return warm.begin(*command, cwd=place, env=env, stderr=errors)
+
+
+def finished_cells(output: Path) -> set[Any]:
+    if not output.exists():
+        return set()
+    frame, _ = read_rows(output)
+    return set(zip(frame["problem"], frame["method"], frame["repetition"], strict=True))
 
 
 def check_kills(folder: Path, place: Path, n_kills: int, jobs: int) -> None:
@@ -352,19 +360,15 @@ def check_kills(folder: Path, place: Path, n_kills: int, jobs: int) -> None:
     finished: set[Any] = set()
     for _ in range(n_kills):
         program = begin(folder, place, jobs)
-        time.sleep(float(rng.uniform(1.0, 5.0)))
-        program.send_signal(signal.SIGKILL)
+        n_wanted = len(finished) + rng.integers(0, 4)  # 0: among the imports of workers
+        while program.poll() is None and len(finished_cells(output)) < n_wanted:
+            time.sleep(0.05)
+        time.sleep(float(rng.uniform(0, 0.5)))
+        program.kill()
         program.wait()
-        assert program.stderr is not None
-        program.stderr.close()
-        if output.exists():
-            frame, _ = read_rows(output)
-            now = set(zip(frame["problem"], frame["method"], frame["repetition"], strict=True))
-            assert finished <= now
-            finished = now
-    program = begin(folder, place, jobs)
-    _, errors = program.communicate(timeout=300)
-    assert program.returncode == 0, errors
+        before, finished = finished, finished_cells(output)
+        assert before <= finished
+    assert begin(folder, place, jobs).wait(300) == 0, (place / "errors.txt").read_text()
     frame, _ = read_rows(output)
     assert not frame.duplicated(["problem", "method", "repetition", "iteration"]).any()
     counts = frame.groupby(["problem", "method", "repetition"]).size()
@@ -389,10 +393,10 @@ def test_an_interrupt_keeps_what_is_finished(folder: Path, tmp_path: Path) -> No
     while time.monotonic() < deadline and not (output.exists() and len(read_rows(output)[0])):
         time.sleep(0.2)
     program.send_signal(signal.SIGINT)
-    _, errors = program.communicate(timeout=60)
-    assert program.returncode == 130
-    assert b"Run the same command again" in errors
-    assert b"Traceback" not in errors
+    assert program.wait(60) == 130
+    errors = (tmp_path / "errors.txt").read_text()
+    assert "Run the same command again" in errors
+    assert "Traceback" not in errors
     assert len(read_rows(output)[0])
 
 

@@ -1,9 +1,6 @@
 """kill -9 at random moments: the study opens again, nothing finished is lost, and the end is the same."""
 
-import os
 import random
-import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -12,6 +9,7 @@ from typing import Any
 import pytest
 
 from comitia import Study
+from tests import warm
 from tests.processes.killed import BY_NAME, N_TRIALS, SPACE, run
 
 ROOT = Path(__file__).parents[2]
@@ -31,12 +29,7 @@ def kill_after(path: Path, n_jobs: int, n_finished: int, seconds: float, method:
 
     Return what it had said was finished.
     """
-    program = subprocess.Popen(
-        [sys.executable, "-m", "tests.processes.killed", str(path), str(n_jobs), method],
-        stdout=subprocess.PIPE,
-        cwd=ROOT,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
-    )
+    program = warm.begin("-m", "tests.processes.killed", path, n_jobs, method, cwd=ROOT, is_read=True)
     assert program.stdout is not None
     with program.stdout as out:
         words = [out.readline() for _ in range(n_finished + 1)]

@@ -2,10 +2,7 @@
 
 import gc
 import json
-import os
 import pickle
-import signal
-import subprocess
 import sys
 import time
 from functools import partial
@@ -22,6 +19,7 @@ from comitia.bench.peers.registry import PEERS
 from comitia.bench.peers.sampler import PeerOptimizer, method_of
 from comitia.errors import ChoiceError, PeerError, UnknownName
 from comitia.seams import Values
+from tests import warm
 from tests.contracts.test_optimizers import SPACES
 from tests.processes.peers.plays import SEEDS, Play, peer_of
 
@@ -195,11 +193,13 @@ def test_the_process_ends_when_the_parent_is_killed() -> None:
         "study = Study({'x': [1, 2]}, method_of('random-peer'), seed=0); study.ask()\n"
         "print(study._optimizer._process.pid, flush=True); time.sleep(60)"
     )
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as parent:
-        assert parent.stdout is not None
-        pid = int(parent.stdout.readline())
-        assert psutil.pid_exists(pid)
-        os.kill(parent.pid, signal.SIGKILL)
+    parent = warm.begin("-c", code, cwd=Path.cwd(), is_read=True)
+    assert parent.stdout is not None
+    with parent.stdout as out:
+        pid = int(out.readline())
+    assert psutil.pid_exists(pid)
+    parent.kill()
+    parent.wait(5)
     assert is_gone(pid)
 
 
