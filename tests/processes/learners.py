@@ -8,6 +8,9 @@ import sys
 import time
 from typing import Any
 
+ODD_SECONDS = "98765" + os.environ.get("PYTEST_XDIST_WORKER", "gw4").removeprefix("gw")
+"""How long what is left behind would sleep, by which it is found; each process of pytest-xdist has its own."""
+
 
 def misbehave(how: str) -> str:
     match how:
@@ -37,11 +40,11 @@ def misbehave(how: str) -> str:
                 time.sleep(1000)
             time.sleep(1000)
         case "leave a child":
-            subprocess.Popen(["sleep", "987654"])
+            subprocess.Popen(["sleep", ODD_SECONDS])
         case "leave a daemon":
-            subprocess.Popen(["sleep", "987654"], start_new_session=True)
+            subprocess.Popen(["sleep", ODD_SECONDS], start_new_session=True)
         case "crash with a child":
-            subprocess.Popen(["sleep", "987654"])
+            subprocess.Popen(["sleep", ODD_SECONDS])
             os._exit(5)
         case "memory":
             held = []
@@ -65,6 +68,37 @@ class Unpicklable(Exception):
 
     def __reduce__(self) -> Any:
         raise TypeError("cannot be pickled")
+
+
+class Heavy:
+    """Counts how often it is pickled."""
+
+    pickled = 0
+
+    def __init__(self) -> None:
+        self.data = bytes(8000)
+
+    def __call__(self, x: int) -> int:
+        return x
+
+    def __getstate__(self) -> dict[str, Any]:
+        Heavy.pickled += 1
+        return self.__dict__
+
+
+class DiesWhenLoaded:
+    """A task that ends its worker while it is being loaded there."""
+
+    def __init__(self) -> None:
+        self.home = os.getpid()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__ = state
+        if os.getpid() != self.home:
+            os._exit(7)
+
+    def __call__(self) -> int:
+        return 1
 
 
 def objective(config: Any) -> float:

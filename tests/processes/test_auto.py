@@ -34,6 +34,8 @@ class Glutton(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 def test_learners_without_end() -> None:
     X, y = make_classification(2000, random_state=0)
+    # on a busy machine the start of the first workers would leave no time for anything else
+    AutoClassifier(n_trials=1, include=["linear"], n_jobs=2, cv=2).fit(X[:50], y[:50])
     began = time.monotonic()
     model = AutoClassifier(
         time_limit=5, include=["linear", Sleeper(), Glutton()], n_jobs=2, trial_memory_limit=1e9, random_state=0

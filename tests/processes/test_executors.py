@@ -1,6 +1,6 @@
 """The same study comes out of every executor, with one worker and with two."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from typing import Any
@@ -11,6 +11,7 @@ from sklearn.datasets import load_iris
 from comitia import FunctionEvaluator, Serial, Study, TableEvaluator, Workers, get_space
 from comitia.execution.starters import FreshProcesses
 
+N_TRIALS = 6  # more than a batch
 EXECUTORS: dict[str, Callable[[], Executor]] = {
     "serial": Serial,
     "serial batch": lambda: Serial(n_slots=5),
@@ -32,29 +33,33 @@ def history_of(study: Study) -> Any:
 @pytest.fixture(scope="module")
 def evaluator() -> TableEvaluator:
     X, y = load_iris(return_X_y=True)
-    return TableEvaluator(get_space("sklearn-cash").build, X, y, metrics=["f1_macro"], reshuffled=True)
+    return TableEvaluator(get_space("sklearn-cash").build, X, y, metrics=["f1_macro"], cv=3, reshuffled=True)
 
 
 @pytest.fixture(scope="module")
 def expected(evaluator: TableEvaluator) -> dict[str, Any]:
     found = {}
     for method in ("rs", "grid", "sobol"):
-        study = Study(get_space("sklearn-cash").space, method, seed=3).run(evaluator, n_trials=8)
-        assert study.history.n_finished == 8
+        study = Study(get_space("sklearn-cash").space, method, seed=3).run(evaluator, n_trials=N_TRIALS)
+        assert study.history.n_finished == N_TRIALS
         found[method] = history_of(study)
     return found
 
 
-@pytest.mark.parametrize("name", sorted(EXECUTORS))
+@pytest.fixture(scope="module", params=sorted(EXECUTORS))
+def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:
+    with EXECUTORS[request.param]() as executor:
+        yield executor
+
+
 def test_the_history_does_not_depend_on_the_executor(
-    name: str, evaluator: TableEvaluator, expected: dict[str, Any]
+    executor: Executor, evaluator: TableEvaluator, expected: dict[str, Any]
 ) -> None:
-    with EXECUTORS[name]() as executor:
-        for method, histories in expected.items():
-            study = Study(get_space("sklearn-cash").space, method, seed=3)
-            study.run(evaluator, n_trials=8, executor=executor)
-            assert history_of(study) == histories
-            assert study.stop_reason == "budget"
+    for method, histories in expected.items():
+        study = Study(get_space("sklearn-cash").space, method, seed=3)
+        study.run(evaluator, n_trials=N_TRIALS, executor=executor)
+        assert history_of(study) == histories
+        assert study.stop_reason == "budget"
 
 
 def fails_on_three(config: Any) -> float:
@@ -63,11 +68,9 @@ def fails_on_three(config: Any) -> float:
     return float(config["a"])
 
 
-@pytest.mark.parametrize("name", sorted(EXECUTORS))
-def test_a_failure_is_an_observation_and_the_search_goes_on(name: str) -> None:
-    with EXECUTORS[name]() as executor:
-        study = Study({"a": [1, 2, 3, 4, 5]}, "grid", seed=0)
-        study.run(FunctionEvaluator(fails_on_three), n_trials=10, executor=executor)
+def test_a_failure_is_an_observation_and_the_search_goes_on(executor: Executor) -> None:
+    study = Study({"a": [1, 2, 3, 4, 5]}, "grid", seed=0)
+    study.run(FunctionEvaluator(fails_on_three), n_trials=10, executor=executor)
     assert study.history.n_finished == 5
     assert study.stop_reason == "exhausted"
     [bad] = [o for o in study.history.observations() if not o.is_ok]

@@ -2,7 +2,6 @@
 
 import os
 import random
-import subprocess
 import sys
 import textwrap
 import threading
@@ -20,6 +19,7 @@ from sklearn.datasets import load_iris
 from comitia import AutoClassifier, Workers
 from comitia.execution.kept import MOST_KEPT, end_kept, kept_starter
 from comitia.execution.starters import Nursery
+from tests import warm
 from tests.processes.test_workers import is_alive
 
 X, Y = load_iris(return_X_y=True)
@@ -58,6 +58,7 @@ def test_a_learner_that_crashes_does_not_take_the_users_process() -> None:
     assert model.score(X, Y) > 0.9
 
 
+@pytest.mark.usefixtures("bare_nurseries")
 def test_the_next_run_has_the_same_nursery_and_other_workers() -> None:
     pids = [called(os.getpid) for _ in range(3)]
     assert len(set(pids)) == 3
@@ -90,6 +91,7 @@ def test_nothing_of_one_run_is_in_the_next() -> None:
     assert called(traces)[:2] == before[:2] == (False, False)
 
 
+@pytest.mark.usefixtures("bare_nurseries")
 def test_a_module_that_was_changed_is_loaded_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(tmp_path)
 
@@ -105,6 +107,7 @@ def test_a_module_that_was_changed_is_loaded_again(tmp_path: Path, monkeypatch: 
     assert len(nurseries()) == 1
 
 
+@pytest.mark.usefixtures("bare_nurseries")
 def test_another_folder_or_environment_needs_another_nursery(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     called(os.getpid)
     [first] = nurseries()
@@ -126,6 +129,7 @@ def test_what_is_imported_meanwhile_is_ready_in_the_next_workers() -> None:
     assert called(is_loaded)
 
 
+@pytest.mark.usefixtures("bare_nurseries")
 def test_runs_at_the_same_time_do_not_share() -> None:
     answers: list[int] = []
     threads = [threading.Thread(target=lambda: answers.append(called(os.getpid))) for _ in range(3)]
@@ -137,6 +141,7 @@ def test_runs_at_the_same_time_do_not_share() -> None:
     assert len(nurseries()) <= MOST_KEPT
 
 
+@pytest.mark.usefixtures("bare_nurseries")
 def test_a_nursery_without_work_ends_by_itself() -> None:
     nursery = Nursery(1, idle_seconds=0.2)
     end = time.monotonic() + 30
@@ -146,6 +151,7 @@ def test_a_nursery_without_work_ends_by_itself() -> None:
     nursery.close()
 
 
+@pytest.mark.usefixtures("bare_nurseries")
 def test_one_that_was_killed_meanwhile_is_replaced() -> None:
     called(os.getpid)
     [nursery] = nurseries()
@@ -167,10 +173,10 @@ assert called() == 3
 """
 
 
-def begun(tmp_path: Path, rest: str) -> subprocess.Popen[bytes]:
+def begun(tmp_path: Path, rest: str) -> warm.Program:
     script = tmp_path / "script.py"
     script.write_text(SCRIPT + textwrap.dedent(rest))
-    program = subprocess.Popen([sys.executable, "-W", "error", str(script)], stdout=subprocess.PIPE)
+    program = warm.begin("-W", "error", script, cwd=tmp_path, is_read=True)
     assert program.stdout is not None
     assert program.stdout.readline() == b"ready\n"
     return program

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 import threading
 import time
 from collections.abc import Iterator
@@ -22,10 +21,13 @@ from comitia.errors import ChoiceError, ExecutionError, TrialCrashed, TrialMemor
 from comitia.execution import starters
 from comitia.execution.kept import end_kept
 from comitia.execution.machine import n_processors
-from comitia.execution.starters import FreshProcesses, Nursery
+from comitia.execution.starters import FreshProcesses, Nursery, heavy_modules
+from tests import warm
 from tests.ids import stable
-from tests.processes.learners import misbehave, objective
+from tests.processes.learners import ODD_SECONDS, DiesWhenLoaded, Heavy, misbehave, objective
 
+pytestmark = pytest.mark.usefixtures("bare_nurseries")  # how workers begin and end does not depend on imports
+ROOT = Path(__file__).parents[2]
 LIMIT = 1.0
 MEMORY = 700 * 2**20
 STARTERS: dict[str, Any] = {"nursery": Nursery, "fresh": FreshProcesses}
@@ -34,7 +36,7 @@ STARTERS: dict[str, Any] = {"nursery": Nursery, "fresh": FreshProcesses}
 def living() -> set[psutil.Process]:
     """Return everything that lives because of us: descendants, and orphans marked by their odd argument."""
     descendants = psutil.Process().children(recursive=True)
-    marked = [process for process in psutil.process_iter(["cmdline"]) if "987654" in (process.info["cmdline"] or [])]
+    marked = [process for process in psutil.process_iter(["cmdline"]) if ODD_SECONDS in (process.info["cmdline"] or [])]
     return {process for process in descendants + marked if is_alive(process)}
 
 
@@ -55,6 +57,15 @@ def nothing_is_left() -> Iterator[None]:
             return
         time.sleep(0.05)
     raise AssertionError(f"these are left: {left}")
+
+
+@pytest.fixture
+def _full_nurseries(bare_nurseries: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nurseries import what this process has, as they do elsewhere."""
+    monkeypatch.setattr(starters, "heavy_modules", heavy_modules)
+
+
+full_nurseries = pytest.mark.usefixtures("_full_nurseries")
 
 
 @pytest.mark.parametrize("starter", sorted(STARTERS))
@@ -113,23 +124,18 @@ def test_nothing_is_left_after_an_exception(how: str) -> None:
 
 
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT], ids=lambda s: s.name)
-def test_nothing_is_left_when_the_parent_is_killed(stop: signal.Signals, tmp_path: Path) -> None:
-    script = tmp_path / "script.py"
-    script.write_text(
-        textwrap.dedent(
-            """
-            from comitia import Workers
-            from tests.processes.learners import misbehave
-            with Workers(2) as pool:
-                pool.submit(misbehave, "leave a daemon").result()
-                pool.submit(misbehave, "fork a child that hangs")
-                print("running", flush=True)
-                pool.submit(misbehave, "hang").result()
-            """
-        )
-    )
-    env = {**os.environ, "PYTHONPATH": os.getcwd()}
-    child = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=env)
+def test_nothing_is_left_when_the_parent_is_killed(stop: signal.Signals) -> None:
+    code = """
+from comitia import Workers
+from tests.processes.learners import misbehave
+with Workers(2) as pool:
+    pool.submit(misbehave, "leave a daemon").result()
+    pool.submit(misbehave, "fork a child that hangs")
+    print("running", flush=True)
+    pool.submit(misbehave, "hang").result()
+"""
+    with open(os.devnull, "wb") as nothing:
+        child = warm.begin("-c", code, cwd=ROOT, is_read=True, stderr=nothing)
     assert child.stdout is not None
     with child.stdout as out:
         assert out.readline() == b"running\n"
@@ -160,22 +166,6 @@ def test_a_worker_killed_while_it_sends_harms_no_other() -> None:
         assert n_killed
 
 
-class Heavy:
-    """Counts how often it is pickled."""
-
-    pickled = 0
-
-    def __init__(self) -> None:
-        self.data = np.zeros(1000)
-
-    def __call__(self, x: int) -> int:
-        return x
-
-    def __getstate__(self) -> dict[str, Any]:
-        Heavy.pickled += 1
-        return self.__dict__
-
-
 def test_a_function_travels_once_not_once_a_task() -> None:
     heavy = Heavy()
     Heavy.pickled = 0
@@ -184,6 +174,7 @@ def test_a_function_travels_once_not_once_a_task() -> None:
     assert Heavy.pickled == 1
 
 
+@full_nurseries
 def test_threads_are_shared_out_among_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     def threads() -> set[int]:
         import threadpoolctl
@@ -211,8 +202,8 @@ def test_standard_output_stays_clean(tmp_path: Path) -> None:
     script.write_text(
         "from comitia import Workers\nwith Workers(1) as pool:\n    pool.submit(print, 'noise').result()\n"
     )
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
-    assert done.stdout == ""
+    done = warm.run(script, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "")
     assert "noise" in done.stderr
 
 
@@ -266,6 +257,7 @@ def test_workers_that_cannot_start_are_an_error_not_a_hang(monkeypatch: pytest.M
         pool.submit(misbehave, "fine").result(timeout=20)
 
 
+@full_nurseries
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_search_over_every_misbehaviour_goes_on(n_jobs: int) -> None:
     expected = {
@@ -291,6 +283,7 @@ def test_a_search_over_every_misbehaviour_goes_on(n_jobs: int) -> None:
     assert all(o.seconds < 5 for o in study.history.observations())
 
 
+@full_nurseries
 def test_a_learner_without_end_does_not_keep_the_study_past_its_time() -> None:
     study = Study({"how": ["hang", "ignore SIGTERM", "fork a child that hangs"]}, "grid", seed=0)
     began = time.monotonic()
@@ -298,21 +291,6 @@ def test_a_learner_without_end_does_not_keep_the_study_past_its_time() -> None:
     assert time.monotonic() - began < 3.5
     assert study.stop_reason == "time"
     assert study.history.n_finished + study.history.n_pending == 2
-
-
-class DiesWhenLoaded:
-    """A task that ends its worker while it is being loaded there."""
-
-    def __init__(self) -> None:
-        self.home = os.getpid()
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__ = state
-        if os.getpid() != self.home:
-            os._exit(7)
-
-    def __call__(self) -> int:
-        return 1
 
 
 def test_every_future_ends_when_workers_cannot_begin_tasks() -> None:
@@ -336,7 +314,7 @@ def test_a_helper_of_a_healthy_trial_survives_its_neighbours_crash() -> None:
     def daemon_then_wait() -> bool:
         # an orphan at once: its parent, the shell, ends
         started = subprocess.run(
-            ["sh", "-c", "sleep 987654 >/dev/null 2>&1 & echo $!"], capture_output=True, check=True
+            ["sh", "-c", f"sleep {ODD_SECONDS} >/dev/null 2>&1 & echo $!"], capture_output=True, check=True
         )
         time.sleep(1.5)
         return psutil.pid_exists(int(started.stdout))
@@ -384,7 +362,7 @@ def test_a_user_module_called_worker_is_the_users(tmp_path: Path) -> None:
         "import pathlib, sys\nsys.path.append(pathlib.Path('.'))\nimport worker\nfrom comitia import minimize\n"
         "print(minimize(worker.f, {'x': [1, 2, 3]}, n_jobs=2, n_trials=3).best_trial.loss)\n"
     )
-    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = warm.run("script.py", cwd=tmp_path)
     assert done.stdout == "1.0\n", done.stderr
 
 
@@ -397,6 +375,7 @@ def test_without_standard_error(tmp_path: Path) -> None:
     assert done.stdout == b"3\n"
 
 
+@full_nurseries
 def test_a_pool_that_is_still_starting_stops_at_once() -> None:
     pool = Workers(2)
     pool.submit(misbehave, "fine")
@@ -405,6 +384,7 @@ def test_a_pool_that_is_still_starting_stops_at_once() -> None:
     assert time.monotonic() - began < 0.7
 
 
+@full_nurseries
 def test_a_shutdown_does_not_wait_for_a_task_that_was_cancelled_before_its_worker_started() -> None:
     """The worker's start was the last thing that happened; then nothing woke the manager again."""
     for _ in range(3):

@@ -93,7 +93,7 @@ class Nursery:
     """Forks workers from a process that has done the imports; see `nursery.py`."""
 
     def __init__(self, n_workers: int, idle_seconds: float = IDLE_SECONDS) -> None:
-        self._preloaded = heavy_modules() | {"comitia.execution.worker"}
+        self._preloaded = heavy_modules()
         order = {"preload": sorted(self._preloaded), "idle_seconds": idle_seconds}
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
