@@ -3,14 +3,17 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# Tests start Python very often: what it has compiled once is kept.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install demo test test-quick test-processes test-documents test-others lint types format findings bench figures peer test-lowest clean
+.PHONY: help install demo test test-quick test-processes test-documents lint types format findings bench figures peer test-lowest clean
 
 help:
 	@echo "make demo         search for a committee on a bundled dataset, about a minute"
 	@echo "make test         lint, types and tests: what CI runs"
 	@echo "make test-quick   the tests that only compute: no processes, no clocks"
 	@echo "make test-processes  the tests that start processes and wait for clocks"
+	@echo "make test-documents  the blocks, commands and examples of documents, which are some of those"
 	@echo "make lint, make types, make format  ruff and mypy"
 	@echo "make findings     the slow tests: the papers' findings, statistics, long kill tests"
 	@echo "make bench        timings of the hot paths, as ratios (all but timings/bench_time_limit.py, which takes 7 minutes)"
@@ -42,26 +45,24 @@ format: install
 types: install
 	$(BIN)/mypy
 
-# Two halves side by side, of about the same length: what only computes and what documents show; and what else starts
-# processes and waits for clocks.
-test: lint types
-	@$(MAKE) --no-print-directory -j2 --output-sync=target QUICK_JOBS=0 test-documents test-others
+# What waits for clocks comes last, when nothing else runs: two processors are busy all the time, and not more.
+test: install
+	@$(MAKE) --no-print-directory -j2 --output-sync=target lint types test-quick
+	@$(MAKE) --no-print-directory test-processes
 
-test-documents: test-quick
-	$(BIN)/python -m pytest -m "not slow and documents"
+# Processes among which tests are shared out; one that has no more takes some from another.
+JOBS ?= 2
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
-test-others: install
-	$(BIN)/python -m pytest -m "not slow and processes and not documents"
-
-# Processes of the quick half: two where it runs alone, 0 (none but its own) beside the other half. Each has one thread:
-# those of linear algebra get into each other's way where there are more of them than cores.
-QUICK_JOBS ?= 2
-
+# One thread each: those of linear algebra get into each other's way where there are more of them than cores.
 test-quick: install
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(QUICK_JOBS) -m "not slow and not processes"
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PYTEST) -m "not slow and not processes"
 
 test-processes: install
-	$(BIN)/python -m pytest -m "not slow and processes"
+	$(PYTEST) -m "not slow and processes"
+
+test-documents: install
+	$(PYTEST) tests/processes/test_documents.py
 
 findings: install
 	$(BIN)/python -m pytest -m slow
