@@ -11,6 +11,7 @@ from scipy import stats
 
 from comitia import Workers, minimize
 from comitia.errors import UnknownName
+from comitia.execution.kept import kept_starter
 
 
 @pytest.mark.processes
@@ -34,7 +35,7 @@ def test_time_limit_of_a_function_that_never_returns() -> None:
         while True:
             pass
 
-    result = minimize(hang, {"x": [1, 2]}, n_trials=2, executor=Workers(2, trial_time_limit=0.5))
+    result = minimize(hang, {"x": [1, 2]}, n_trials=2, executor=Workers(2, trial_time_limit=0.5, starter=kept_starter))
     assert [o.status for o in result.history.observations()] == ["timeout", "timeout"]
 
 

@@ -35,6 +35,7 @@ from comitia.committees.combine import argmax_in_order
 from comitia.errors import DroppedWarning, FallbackWarning
 from comitia.evaluation.scoring import ROW_LOSSES
 from comitia.execution import Serial
+from comitia.execution.kept import kept_starter
 from comitia.history import History
 from comitia.optimizers import Grid
 from comitia.seams import Member, Needs, Optimizer
@@ -121,7 +122,7 @@ def test_where_no_member_can_be_fitted_the_best_trial_takes_their_place() -> Non
 @pytest.mark.processes
 def test_without_a_time_limit_every_member_is_waited_for() -> None:
     study, evaluator = study_of([KNeighborsClassifier(), GaussianNB()], 0.75, 0.25)
-    with Workers(1) as pool:
+    with Workers(1, starter=kept_starter) as pool:
         fitted, *_ = fit_again(study, evaluator, "full", pool, Budget(n_trials=1).start())
     assert weights_by_trial(fitted) == {0: 0.75, 1: 0.25}
 
@@ -131,7 +132,7 @@ def test_without_a_time_limit_every_member_is_waited_for() -> None:
 def test_a_member_that_never_ends_costs_no_more_than_the_time_that_is_left(n_workers: int) -> None:
     """Beside it another is ready; alone in the pool it is given up while there is time for the cheapest."""
     study, evaluator = study_of([OnlyParts(endless=True), GaussianNB()], 0.9, 0.1)
-    with Workers(n_workers) as pool:
+    with Workers(n_workers, starter=kept_starter) as pool:
         pool.submit(abs, -1).result()
         meter = Budget(time_limit=3.0).start()
         fitted, errors, n_late = fit_again(study, evaluator, "full", pool, meter)

@@ -21,11 +21,12 @@ from comitia import (
     Workers,
     get_space,
 )
+from comitia.execution.kept import kept_starter
 from tests.study.examples import LINE, PAIRS, SPACE, Counting, history_of, square
 
 
 class TestInterruption:
-    @pytest.mark.parametrize("executor", [None, Workers(2)], ids=["serial", "workers"])
+    @pytest.mark.parametrize("executor", [None, Workers(2, starter=kept_starter)], ids=["serial", "workers"])
     def test_ctrl_c_returns_the_best_so_far(self, executor: Any) -> None:
         def slow(config: Any) -> float:
             time.sleep(0.05)
@@ -106,7 +107,7 @@ def test_an_endless_trial_does_not_block_the_study_for_ever() -> None:
         return float(config["k"])
 
     study = Study({"k": [1, 3, 2, 6]}, "grid", seed=0)
-    with Workers(1) as pool:
+    with Workers(1, starter=kept_starter) as pool:
         pool.submit(abs, -1).result()  # on a busy machine the start of a worker is longer than the limit
         for _ in range(4):
             study.run(FunctionEvaluator(some_hang), time_limit=1.5, executor=pool)
@@ -127,7 +128,7 @@ def test_evaluations_left_by_failures_are_used() -> None:
         return get_space("svm-rbf").build(Config({"C": 1.0, "gamma": config["x"]}), random_state)
 
     counts = set()
-    for executor in (Serial(), Serial(n_slots=4), Workers(2)):
+    for executor in (Serial(), Serial(n_slots=4), Workers(2, starter=kept_starter)):
         study = Study(SPACE, seed=3).run(TableEvaluator(build, X, y, cv=4), n_evaluations=20, executor=executor)
         assert 16 < study.history.n_evaluations <= 20
         counts.add(study.history.n_evaluations)
