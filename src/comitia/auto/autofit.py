@@ -20,16 +20,19 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.model_selection import TimeSeriesSplit
 
 from comitia.arrays import AnyArray, Table
+from comitia.auto.estimate import Estimating
 from comitia.auto.narration import TrialLines
+from comitia.auto.noise import Told, stretches
 from comitia.auto.refit import FittedMember, LeaveTimeToRefit, Manner, Refitted
 from comitia.auto.validation import Validated, validated
 from comitia.committees import Ensemble
 from comitia.committees.decisions import Rule
 from comitia.errors import ChoiceError, DroppedWarning, FallbackWarning, TableError
 from comitia.evaluation.judged import Given
-from comitia.evaluation.resampling import CV, make_resampling
+from comitia.evaluation.resampling import CV, Fixed, make_resampling
 from comitia.evaluation.scoring import Scoring, Task
 from comitia.evaluation.table import SELECTION_SPLIT, TableEvaluator
 from comitia.learners.default import DefaultSpace
@@ -211,6 +214,28 @@ class AutoFit:
             tunes=tunes and not self._votes,
         )
         return replace(found, rule=None) if found is not None and self._votes else found
+
+    def estimating(self, study: Study, found: Validated | None, *, tunes: bool) -> Estimating | None:
+        """Return what an estimate of what was returned is made of; None where nothing is known of it."""
+        if found is None:
+            return None
+        # as it is, without a rule: that is what somebody has who does not search
+        default = self.validated(study, [Member(study.history.trial(0).config, 1.0, 0)], tunes=False)
+        told, splits = found.predictions, self.evaluator.resampling
+        units = None if self.evaluator.groups is None else np.unique(self.evaluator.groups, return_inverse=True)[1]
+        if isinstance(splits, Fixed) and isinstance(splits.splitter, TimeSeriesSplit):
+            units = stretches(len(self.target))
+        return Estimating(
+            study,
+            Told(told, self.evaluator.given, self.scoring),
+            None if default is None else Told(default.predictions, self.evaluator.given, self.scoring),
+            units=units,
+            sample_weight=self.evaluator.sample_weight,
+            order=self.tie_order(study),
+            tunes=tunes and not self._votes,
+            n_folds=self.evaluator.n_folds if splits.judges_every_row else 1,
+            n_table_rows=len(self.target),
+        )
 
     def scores(self, found: Validated | None) -> dict[str, float]:
         """Return the score of the metric, as "score", and of all further ones; NaN where nothing is known."""
