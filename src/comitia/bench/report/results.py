@@ -13,6 +13,8 @@ from comitia.arrays import Array, Json
 from comitia.errors import ExperimentError
 
 MEASURES = ("test_loss", "test_precision", "test_recall", "test_log_loss", "validation_loss", "returned_loss")
+GAINS = ("test_precision", "test_recall")
+"""Measures of which more is better; of the others less is."""
 VALIDATION = {
     "returned_loss": "the validation loss of what would be returned",
     "validation_loss": "the smallest validation loss of a trial so far",
