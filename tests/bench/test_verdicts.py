@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from comitia.arrays import Json
 from comitia.bench.plan.plan import Cell
 from comitia.bench.report.findings import Finding, read_findings
 from comitia.bench.report.results import Results
@@ -18,7 +19,7 @@ from comitia.cli.app import app
 from comitia.errors import ExperimentError, UnknownName
 from comitia.methods import is_method
 
-PROTOCOL = {"name": "e", "title": "t", "budget": {"n_trials": 2}, "average_last": 1}
+PROTOCOL: Json = {"name": "e", "title": "t", "budget": {"n_trials": 2}, "average_last": 1}
 FINDINGS = Path(__file__).parents[2] / "experiments" / "findings.toml"
 # error rates of two methods on eight datasets: gp-r is better on seven, by at least a tenth, and worse on one
 GP = [0.40, 0.30, 0.20, 0.50, 0.40, 0.30, 0.20, 0.10]
@@ -34,9 +35,10 @@ def write_rows(
     measure: str = "test_loss",
     spaces: tuple[str, ...] = ("svm",),
     validation: str = "hold-out",
+    protocol: Json = PROTOCOL,
 ) -> Path:
     """Write cells of two trials, of which the first failed; repetitions are as far above as below the mean."""
-    with RowsFile(path, PROTOCOL) as file:
+    with RowsFile(path, protocol) as file:
         for method, values in losses.items():
             for i, value in enumerate(values):
                 for r in range(repetitions):
@@ -146,6 +148,14 @@ def test_what_has_no_rows_or_too_few_datasets_is_not_run(tmp_path: Path) -> None
         "not run: 4 datasets in common, at least 5 are needed",
         "not run: 0 datasets in common, at least 5 are needed",
     ]
+
+
+def test_a_run_that_is_not_finished_has_a_verdict_so_far(tmp_path: Path) -> None:
+    path = write_rows(tmp_path / "rows.parquet", {"gp": GP, "gp-r": GP_R}, protocol={**PROTOCOL, "n_cells": 1800})
+    found = judged(finding(path))
+    assert (found.verdict, found.verdict_text) == ("confirmed", "confirmed, so far (32 of 1,800 cells)")
+    [row] = verdict_table([(finding(path), found)]).rows
+    assert row[-1].text == found.verdict_text
 
 
 def test_failed_cells_are_left_out_and_counted(tmp_path: Path) -> None:

@@ -114,6 +114,12 @@ class Results:
         """Whether losses are error rates, which are printed in per cent."""
         return bool((self.rows["loss"] == "zero-one").all())
 
+    @property
+    def progress(self) -> tuple[int, int]:
+        """How many cells there are, and how many were planned; older rows do not know, and count as finished."""
+        n_cells = len(self.final) + len(self.failures)
+        return n_cells, max(n_cells, int(self.protocol.get("n_cells") or 0))
+
     @cached_property
     def settings(self) -> list[Setting]:
         """Spaces and validations in the order in which they appear."""

@@ -49,6 +49,14 @@ class Evidence:
     smallest: float
     """Relative difference that could have been seen, see `statistics.smallest_effect`; infinite if none could."""
     verdict: str
+    progress: tuple[int, int] = (0, 0)
+    """Cells of the whole run that there are, and that were planned."""
+
+    @property
+    def verdict_text(self) -> str:
+        """The verdict; of a run that is not finished, so far."""
+        n_cells, n_planned = self.progress
+        return self.verdict + (f", so far ({n_cells:,} of {n_planned:,} cells)" if n_cells < n_planned else "")
 
 
 @dataclass(frozen=True)
@@ -118,6 +126,7 @@ def judge(finding: Finding, results: Results) -> Evidence | NotRun:
         failures="; ".join(side.failures(finding.measure) for side in sides),
         smallest=test.smallest,
         verdict=_verdict(finding, test, difference),
+        progress=results.progress,
     )
 
 
@@ -251,5 +260,5 @@ def _line(finding: Finding, evidence: Evidence | NotRun) -> list[Text]:
         Text(evidence.size),
         Text(evidence.failures),
         Text(f"{100 * evidence.smallest:.1f} %" if np.isfinite(evidence.smallest) else "none"),
-        Text(evidence.verdict, bold=evidence.verdict != UNDECIDED),
+        Text(evidence.verdict_text, bold=evidence.verdict != UNDECIDED),
     ]
