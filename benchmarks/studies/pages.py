@@ -108,7 +108,8 @@ def counts_table(pairs: list[Judged]) -> Table:
     counts: dict[str, Counter[str]] = {}
     for finding, evidence in pairs:
         counts.setdefault(paper_of(finding), Counter())[verdict_of(evidence)] += 1
-    rows = [[Text(paper), *(Text(str(counts[paper][verdict])) for verdict in VERDICTS)] for paper in counts]
+    papers = sorted(counts, key=lambda paper: paper == "ours")  # last
+    rows = [[Text(paper), *(Text(str(counts[paper][verdict])) for verdict in VERDICTS)] for paper in papers]
     return Table("", ["findings of", *VERDICTS], rows)
 
 
