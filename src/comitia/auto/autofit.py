@@ -56,8 +56,11 @@ OF_SIZES = frozenset(
 )
 """Metrics of the sizes of errors, not of their squares."""
 MORE_TIME = "Give it more time."
-MANY_ROWS = 20_000
-"""From here on three folds instead of five: the estimate is good enough, the time is not."""
+FOLDS_BELOW = {300: 10, 1_000: 8, 20_000: 5}
+"""Folds for fewer rows than that. Models of folds are fitted on fewer rows than what is returned, which matters most
+where there are few; and there it costs least."""
+FEWEST_FOLDS = 3
+"""Folds for all others: the estimate is good enough, the time is not."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,7 +259,7 @@ def default_method(task: Task, cv: CV, *, is_grouped: bool) -> Method:
 
 
 def default_folds(target: AnyArray, task: Task, groups: ArrayLike | None, *, has_selection_split: bool) -> int:
-    """Return as many folds, up to five (three for many rows), as the rows allow."""
+    """Return as many folds as the rows allow, up to ten for few rows and three for many."""
     n = len(target) if groups is None else len(np.unique(np.asarray(groups)))
     if task == "classification":
         n = min(n, int(np.bincount(target).max()))
@@ -267,4 +270,5 @@ def default_folds(target: AnyArray, task: Task, groups: ArrayLike | None, *, has
             f"Folds need at least 2 samples of a class, or groups. Got n_samples={len(target)}: too few rows. "
             "Give more rows, or X_val and y_val."
         )
-    return min(3 if len(target) >= MANY_ROWS else 5, n)
+    wanted = (folds for below, folds in FOLDS_BELOW.items() if len(target) < below)
+    return min(next(wanted, FEWEST_FOLDS), n)

@@ -69,7 +69,7 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
         accuracy and it measures better; "argmax" always predicts the most probable class. Probabilities stay as they
         are.
     cv : int, float, splitter or list of splits, optional
-        If not given: up to five stratified folds, three from 20,000 rows on.
+        If not given: stratified folds, 10 below 300 rows, 8 below 1,000, 5 below 20,000, else 3.
     include : list, optional
         Names of learners (`comitia.learners.default.LEARNERS`), your own estimators, or pairs `(estimator, space)`.
     exclude : list of str
