@@ -6,6 +6,7 @@ A generated part stands between `<!-- begin generated: NAME -->` and `<!-- end g
 - `verdicts ID`: one line per finding whose id begins so, all numbers of `comitia bench verdicts`
 - `findings ID`: the same in short, with what the paper says
 - `earlier ID`: the same findings by the rows of earlier and smaller runs, those that have the methods
+- `toys`: the toy committees of Lévesque 2018, Tables 4.1 and 4.2 (`toys.py`)
 - `counts`: how many findings of each paper are confirmed, contradicted, undecided and not run
 
 The same rows give the same text. What was not run is said to be so.
@@ -23,6 +24,7 @@ from pathlib import Path
 import numpy as np
 from beside import beside, read_papers
 from regions import names_of, refreshed
+from toys import toy_tables
 
 from comitia.bench.report.findings import Finding, read_findings
 from comitia.bench.report.layouts.typesetting import Table, Text
@@ -54,6 +56,8 @@ def text_of(name: str, experiments: Path) -> str:
     papers = read_papers(experiments / "papers.toml")
     if kind == "table":
         return written(beside(papers.tables[rest], experiments / "rows"))
+    if kind == "toys":
+        return "\n\n".join(written(table) for table in toy_tables(experiments / "papers.toml"))
     if kind == "counts":
         return written(counts_table(judged(experiments)))
     ours = [pair for pair in judged(experiments) if pair[0].id.startswith(rest)]
