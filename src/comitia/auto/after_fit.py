@@ -59,15 +59,16 @@ class Results(BaseEstimator, ABC):  # type: ignore[misc]
     def leaderboard(self, X: Table | ArrayLike | None = None, y: ArrayLike | None = None) -> pd.DataFrame:
         """Return one row per finished trial and one for the committee, the best first.
 
-        The columns are the score of `scoring` and of further `metrics` on validation rows, seconds of one fit and of
+        The columns are the score of `scoring` and of further `metrics` on validation rows, for what was returned the
+        `estimate` for new rows, seconds of one fit and of
         predicting 1,000 rows, the weight in the committee, and the configuration. With labelled rows `X, y` the members
         and the committee also have a `test_score`.
         """
         check_is_fitted(self, "study_")
         test_scores = None if X is None or y is None else self._test_scores(X, y)
         metrics = list(self._metrics())
-        together = self.validation_scores_
-        return leaderboard_of(self.study_, self._scoring(), metrics, self.members_, together, test_scores)
+        together, expected = self.validation_scores_, None if self.estimate_ is None else self.estimate_.score
+        return leaderboard_of(self.study_, self._scoring(), metrics, self.members_, together, test_scores, expected)
 
     def _test_scores(self, X: Table | ArrayLike, y: ArrayLike) -> dict[int | None, float]:
         """Return the score of each member by itself, by its trial, and of all together as None."""

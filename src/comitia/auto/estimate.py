@@ -67,7 +67,16 @@ class Estimate:
 
     def __str__(self) -> str:
         low, high = self.interval
-        return f"{self.metric} {self.score:.4g} on new rows (90 % interval {low:.4g} to {high:.4g})"
+        made_of = "" if self.rows == "all rows" else f", made of {self.rows}"
+        return f"{self.metric} {self.score:.4g} on new rows (90 % interval {low:.4g} to {high:.4g}{made_of})"
+
+    @property
+    def against_default(self) -> str:
+        """A sentence on whether the search was worth it."""
+        if self.beats_default is None:
+            return "The default configuration failed, so there is nothing to compare with."
+        is_better = "Better" if self.beats_default else "Not better beyond noise"
+        return f"{is_better} than the default configuration, the first trial."
 
 
 @dataclass(frozen=True, eq=False)
