@@ -22,12 +22,24 @@ D, NUMBERS = load_diabetes(return_X_y=True)
 
 
 def classifier(**options: Any) -> AutoClassifier:
-    given = {"n_trials": 6, "include": ["linear", "knn"], "executor": Serial(), "random_state": 0, "cv": 3} | options
+    given: dict[str, Any] = {
+        "n_trials": 6,
+        "include": ["linear", "knn"],
+        "executor": Serial(),
+        "random_state": 0,
+        "cv": 3,
+    } | options
     return AutoClassifier(**given)
 
 
 def regressor(**options: Any) -> AutoRegressor:
-    given = {"n_trials": 6, "include": ["linear", "knn"], "executor": Serial(), "random_state": 0, "cv": 3} | options
+    given: dict[str, Any] = {
+        "n_trials": 6,
+        "include": ["linear", "knn"],
+        "executor": Serial(),
+        "random_state": 0,
+        "cv": 3,
+    } | options
     return AutoRegressor(**given)
 
 
@@ -39,9 +51,9 @@ def noise() -> AutoClassifier:
     return classifier(n_trials=25, include=["knn", "linear", "svm"]).fit(rng.normal(size=(120, 8)), labels)
 
 
-def known(model: Any) -> Estimate:
+def known(model: AutoClassifier | AutoRegressor) -> Estimate:
     assert model.estimate_ is not None
-    return model.estimate_  # type: ignore[no-any-return]
+    return model.estimate_
 
 
 def test_a_search_on_noise_is_expected_to_guess(noise: AutoClassifier) -> None:
@@ -139,7 +151,7 @@ def test_weights_count() -> None:
     y = NUMBERS.copy()
     y[:100] += 1e4 * np.random.default_rng(0).choice([-1, 1], 100)
     weights = np.r_[np.zeros(100), np.ones(342)]
-    options = {"scoring": "mae", "n_trials": 2, "include": ["linear"]}
+    options: dict[str, Any] = {"scoring": "mae", "n_trials": 2, "include": ["linear"]}
     assert known(regressor(**options).fit(D, y, sample_weight=weights)).score > -80
     assert known(regressor(**options).fit(D, y)).score < -500
 
