@@ -21,6 +21,11 @@ X, Y = load_iris(return_X_y=True)
 D, NUMBERS = load_diabetes(return_X_y=True)
 
 
+QUICK: dict[str, Any] = {
+    "n_trials": 6, "include": ["linear", "knn"], "executor": Serial(), "random_state": 0, "cv": 3,
+}  # fmt: skip
+
+
 def classifier(**options: Any) -> AutoClassifier:
     given: dict[str, Any] = {
         "n_trials": 6,
