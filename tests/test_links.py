@@ -1,8 +1,7 @@
 """Links and claims of the documents that can be checked by reading: they need no processes."""
 
-import importlib.util
+import importlib
 import re
-import sys
 from pathlib import Path
 from types import ModuleType
 from urllib.parse import unquote
@@ -56,13 +55,7 @@ def test_papers_are_cited_by_author_and_year(path: Path) -> None:
 def figures() -> ModuleType:
     pytest.importorskip("matplotlib")
     pytest.importorskip("pyarrow")
-    spec = importlib.util.spec_from_file_location("figures", ROOT / "benchmarks" / "studies" / "figures.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["figures"] = module
-    spec.loader.exec_module(module)
-    return module
+    return importlib.import_module("figures")
 
 
 def test_table_of_the_readme_is_what_the_recorded_rows_say(figures: ModuleType) -> None:

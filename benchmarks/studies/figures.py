@@ -8,13 +8,13 @@ files: the SVG has no date and no random identifiers.
 python benchmarks/studies/figures.py [ROOT]
 """
 
-import re
 import sys
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
+from regions import names_of, refreshed
 
 from comitia.arrays import Array
 from comitia.bench.report import statistics as st
@@ -111,10 +111,9 @@ def table_of(ranks: Array, n_problems: int) -> str:
 
 
 def with_table(text: str, table: str) -> str:
-    """Return a document with the table between its two marks replaced."""
-    marks = r"(<!-- efficiency: make figures -->\n).*?(<!-- end -->)"
-    assert len(re.findall(marks, text, re.DOTALL)) == 1, "The README must have one pair of marks for its table."
-    return re.sub(marks, lambda found: found[1] + table + "\n" + found[2], text, flags=re.DOTALL)
+    """Return a document with its table replaced."""
+    assert names_of(text) == ["efficiency"], "The README must have one generated part, its table."
+    return refreshed(text, lambda _: table)
 
 
 def efficiency(root: Path) -> tuple[list[str], Array]:

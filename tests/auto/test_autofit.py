@@ -8,7 +8,7 @@ from sklearn.datasets import load_diabetes, load_iris
 from sklearn.model_selection import ShuffleSplit
 
 from comitia import METHODS, AutoClassifier, AutoRegressor, Study, TableEvaluator, get_space
-from comitia.auto.autofit import MANY_ROWS, default_folds, default_method, stacked
+from comitia.auto.autofit import default_folds, default_method, stacked
 from comitia.errors import TableError
 from comitia.evaluation.resampling import Reshuffled
 from comitia.evaluation.scoring import make_scoring
@@ -21,11 +21,13 @@ X, Y = load_iris(return_X_y=True)
 @pytest.mark.parametrize(
     ("target", "groups", "has_selection_split", "expected"),
     [
-        (np.repeat([0, 1], 50), None, False, 5),
+        (np.repeat([0, 1], 50), None, False, 10),
+        (np.repeat([0, 1], 150), None, False, 8),
+        (np.repeat([0, 1], 500), None, False, 5),
         (np.repeat([0, 1], 3), None, False, 3),  # as many as the largest class has rows
         (np.repeat([0, 1], 50), np.arange(100) % 4, False, 4),
         (np.repeat([0, 1], 5), None, True, 4),
-        (np.zeros(MANY_ROWS, dtype=int), None, False, 3),
+        (np.zeros(20_000, dtype=int), None, False, 3),
     ],
 )
 def test_folds_are_as_many_as_the_rows_allow(

@@ -11,7 +11,7 @@ from comitia.bench.plan.experiment_file import make_experiment, read_experiment
 from comitia.errors import ComitiaError, ExperimentError, UnknownName
 
 FOLDER = Path(__file__).parents[2] / "experiments"
-EXPERIMENTS = sorted(path for path in FOLDER.glob("*.toml") if path.stem != "findings")
+EXPERIMENTS = sorted(path for path in FOLDER.glob("*.toml") if path.stem not in ("findings", "papers"))
 GOOD: dict[str, Any] = {
     "problems": ["a", "b", "c", "d"],
     "spaces": ["svm-rbf"],

@@ -1,12 +1,13 @@
 """Findings of the papers are confirmed, contradicted, left open or not run, by small rows whose answer is known."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from comitia.arrays import Json
 from comitia.bench.plan.plan import Cell
 from comitia.bench.report.findings import Finding, read_findings
 from comitia.bench.report.results import Results
@@ -16,9 +17,9 @@ from comitia.bench.rows.row import Row
 from comitia.bench.rows.rows import RowsFile, read_rows
 from comitia.cli.app import app
 from comitia.errors import ExperimentError, UnknownName
-from comitia.methods import METHODS
+from comitia.methods import is_method
 
-PROTOCOL = {"name": "e", "title": "t", "budget": {"n_trials": 2}, "average_last": 1}
+PROTOCOL: Json = {"name": "e", "title": "t", "budget": {"n_trials": 2}, "average_last": 1}
 FINDINGS = Path(__file__).parents[2] / "experiments" / "findings.toml"
 # error rates of two methods on eight datasets: gp-r is better on seven, by at least a tenth, and worse on one
 GP = [0.40, 0.30, 0.20, 0.50, 0.40, 0.30, 0.20, 0.10]
@@ -31,16 +32,19 @@ def write_rows(
     *,
     repetitions: int = 2,
     loss: str = "zero-one",
+    measure: str = "test_loss",
     spaces: tuple[str, ...] = ("svm",),
     validation: str = "hold-out",
+    protocol: Json = PROTOCOL,
 ) -> Path:
     """Write cells of two trials, of which the first failed; repetitions are as far above as below the mean."""
-    with RowsFile(path, PROTOCOL) as file:
+    with RowsFile(path, protocol) as file:
         for method, values in losses.items():
             for i, value in enumerate(values):
                 for r in range(repetitions):
                     moved = value * (1 + 0.1 * (r - (repetitions - 1) / 2))
-                    rows = [Row(iteration=1, status="failed", loss=loss), Row(iteration=2, loss=loss, test_loss=moved)]
+                    tested = replace(Row(iteration=2, loss=loss, test_loss=0.5), **{measure: moved})  # type: ignore[arg-type]
+                    rows = [Row(iteration=1, status="failed", loss=loss), tested]
                     for space in spaces:
                         file.append(Cell(f"set{i}", space, validation, method, r), rows)
     return path
@@ -64,6 +68,7 @@ def test_a_finding_is_confirmed_with_numbers_known_by_hand(tmp_path: Path) -> No
     assert found.difference.median == pytest.approx(-0.375)
     # Wilcoxon on eight differences, of which the smallest has the other sign: 2 (1 + 1) / 2^8
     assert found.p == pytest.approx(4 / 256)
+    assert found.statistic == "W = -34"  # 1 + 2 + ... + 8 is 36, and rank 1 has the other sign
     assert found.sign_p == pytest.approx(2 * (1 + 8) / 256)
     assert found.verdict == "confirmed"
     assert found.size == "8 x 2"
@@ -101,12 +106,27 @@ def test_losses_of_any_size_are_compared_relative_to_the_larger(tmp_path: Path) 
     assert found.verdict == "confirmed"
 
 
+def test_more_precision_is_better(tmp_path: Path) -> None:
+    precisions = {name: (1 - np.array(values)).tolist() for name, values in (("gp", GP), ("gp-r", GP_R))}
+    path = write_rows(tmp_path / "rows.parquet", precisions, repetitions=1, measure="test_precision")
+    found = judged(finding(path, measure="test_precision"))
+    assert (found.wins, found.losses, found.verdict) == (7, 1, "confirmed")
+
+
+def test_five_datasets_cannot_show_anything(tmp_path: Path) -> None:
+    path = write_rows(tmp_path / "rows.parquet", {"gp": GP[:5], "gp-r": GP_R[:5]})
+    found = judged(finding(path))
+    assert (found.p, found.smallest, found.verdict) == (2 / 32, np.inf, "undecided")
+    [row] = verdict_table([(finding(path), found)]).rows
+    assert row[-2].text == "none"
+
+
 def test_one_problem_is_tested_over_repetitions_as_in_glasmachers_2008(tmp_path: Path) -> None:
     path = write_rows(tmp_path / "rows.parquet", {"cma-1x": [0.40], "uh-cma": [0.20]}, repetitions=5)
     found = judged(finding(path, better="uh-cma", worse="cma-1x", over="repetitions"))
     assert found.p == pytest.approx(1 / 252)  # all ten in order, of 10 over 5 orders
     assert (found.wins, found.losses, found.ties, found.size) == (5, 0, 0, "1 x 5")
-    assert found.verdict == "confirmed"
+    assert (found.statistic, found.verdict) == ("U = 25 of 25", "confirmed")
     assert judged(finding(path, better="cma-1x", worse="uh-cma", over="repetitions")).verdict == "contradicted"
     several = write_rows(tmp_path / "several.parquet", {"gp": GP, "gp-r": GP_R})
     with pytest.raises(ExperimentError, match="of one problem"):
@@ -128,6 +148,14 @@ def test_what_has_no_rows_or_too_few_datasets_is_not_run(tmp_path: Path) -> None
         "not run: 4 datasets in common, at least 5 are needed",
         "not run: 0 datasets in common, at least 5 are needed",
     ]
+
+
+def test_a_run_that_is_not_finished_has_a_verdict_so_far(tmp_path: Path) -> None:
+    path = write_rows(tmp_path / "rows.parquet", {"gp": GP, "gp-r": GP_R}, protocol={**PROTOCOL, "n_cells": 1800})
+    found = judged(finding(path))
+    assert (found.verdict, found.verdict_text) == ("confirmed", "confirmed, so far (32 of 1,800 cells)")
+    [row] = verdict_table([(finding(path), found)]).rows
+    assert row[-1].text == found.verdict_text
 
 
 def test_failed_cells_are_left_out_and_counted(tmp_path: Path) -> None:
@@ -202,7 +230,7 @@ def test_a_file_of_findings_must_be_one(tmp_path: Path) -> None:
 def test_the_findings_of_the_papers_name_methods_that_exist() -> None:
     findings = read_findings(FINDINGS)
     others = {"default-forest", "optuna-tpe", "smac"}
-    assert {name for f in findings for name in (f.better, f.worse)} <= set(METHODS) | others
+    assert all(is_method(name) for f in findings for name in (f.better, f.worse) if name not in others)
     assert {f.rows.parent.name for f in findings} == {"rows"}
     results = Results(*read_rows(FINDINGS.parent / "rows" / "uncertainty-chess.parquet"))
     [chess] = [f for f in findings if f.id == "U1-chess-1x"]

@@ -1,10 +1,10 @@
 """Findings of Lacoste et al. 2014: committees by agnostic Bayes.
 
 What Lévesque 2018, chapter 4, found of committees that vote has no test here: it did not come out at a size that runs
-in minutes. That ensemble optimisation is ahead of greedy committees takes a large run and did not come out in ours
-(docs/lab/reproductions.md). A greedy committee of random trials (`rs-post`) against the best of them (`rs`), one-sided:
-`svm-rbf`, 60 drawn tables p = .36; `sklearn-cash`, 30 drawn tables p = .94; `sklearn-cash`, 150 rows of digits, 12
-draws p = .03, 20 others p = .09, 40 others p = .22, with a mean error of .093 against .097 in these 72.
+in minutes. Whether ensemble optimisation is ahead of greedy committees takes a large run to see
+(docs/papers/levesque-2018.md). A greedy committee of random trials (`rs-post`) against the best of them (`rs`),
+one-sided: `svm-rbf`, 60 drawn tables p = .36; `sklearn-cash`, 30 drawn tables p = .94; `sklearn-cash`, 150 rows of
+digits, 12 draws p = .03, 20 others p = .09, 40 others p = .22, with a mean error of .093 against .097 in these 72.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """Findings of Lévesque et al. 2017, Table I, on a function with six branches and a budget of 40 trials.
 
-Their order of the kernels is not that of our larger run (docs/lab/reproductions.md): no test here says which is first.
-Nor that local search is ahead of random candidates: on this function it is not (`gp-cond-ls` against `gp-cond`,
+Their order of the kernels is not that of our larger run (docs/papers/levesque-2017.md): no test here says which is
+first. Nor that local search is ahead of random candidates: on this function it is not (`gp-cond-ls` against `gp-cond`,
 10 repetitions: p = .84).
 """
 

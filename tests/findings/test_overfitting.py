@@ -1,6 +1,6 @@
 """Findings of Lévesque 2018, chapter 3, on SVMs and small tables.
 
-What did not come out on these tables, as it did not on the larger ones (docs/lab/reproductions.md), has no test here:
+What did not come out on these tables (on larger ones: docs/papers/levesque-2018.md) has no test here:
 that reshuffling alone, or the posterior mean with it, gives a smaller test error. With 90 tables and 60 trials `cma-r`
 against `cma` has p = .53; the posterior mean of 60 reshuffled random trials against their argmin p = .90. Nor is the
 least validation error less optimistic with reshuffling: its mean over those tables is .117 for `cma-r` and .164 for

@@ -1,7 +1,7 @@
 """Findings of Xavier-Júnior et al. 2020: probability vectors learn where a hierarchy is good.
 
 That `pbil-v2` is ahead of a default random forest (their Tables 7 to 10) did not come out in a small run
-(docs/lab/reproductions.md) and takes hours at their size: it has no test here.
+(docs/papers/xavier-2020.md) and takes hours at their size: it has no test here.
 """
 
 import numpy as np

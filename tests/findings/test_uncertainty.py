@@ -1,6 +1,6 @@
 """Findings of Glasmachers and Igel 2008: CMA-ES where every evaluation is noisy.
 
-Their Table 1 takes 100,000 evaluations and 1,000 trials; docs/lab/reproductions.md has what came of it. Here the
+Their Table 1 takes 100,000 evaluations and 1,000 trials; docs/papers/glasmachers-2008.md has what came of it. Here the
 function is a sphere with noise of 1, whose optimum is drawn.
 """
 

@@ -20,16 +20,19 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.model_selection import TimeSeriesSplit
 
 from comitia.arrays import AnyArray, Table
+from comitia.auto.estimate import Estimating
 from comitia.auto.narration import TrialLines
+from comitia.auto.noise import Told, stretches
 from comitia.auto.refit import FittedMember, LeaveTimeToRefit, Manner, Refitted
 from comitia.auto.validation import Validated, validated
 from comitia.committees import Ensemble
 from comitia.committees.decisions import Rule
 from comitia.errors import ChoiceError, DroppedWarning, FallbackWarning, TableError
 from comitia.evaluation.judged import Given
-from comitia.evaluation.resampling import CV, make_resampling
+from comitia.evaluation.resampling import CV, Fixed, make_resampling
 from comitia.evaluation.scoring import Scoring, Task
 from comitia.evaluation.table import SELECTION_SPLIT, TableEvaluator
 from comitia.learners.default import DefaultSpace
@@ -56,8 +59,11 @@ OF_SIZES = frozenset(
 )
 """Metrics of the sizes of errors, not of their squares."""
 MORE_TIME = "Give it more time."
-MANY_ROWS = 20_000
-"""From here on three folds instead of five: the estimate is good enough, the time is not."""
+FOLDS_BELOW = {300: 10, 1_000: 8, 20_000: 5}
+"""Folds for fewer rows than that. Models of folds are fitted on fewer rows than what is returned, which matters most
+where there are few; and there it costs least."""
+FEWEST_FOLDS = 3
+"""Folds for all others: the estimate is good enough, the time is not."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,6 +215,28 @@ class AutoFit:
         )
         return replace(found, rule=None) if found is not None and self._votes else found
 
+    def estimating(self, study: Study, found: Validated | None, *, tunes: bool) -> Estimating | None:
+        """Return what an estimate of what was returned is made of; None where nothing is known of it."""
+        if found is None:
+            return None
+        # as it is, without a rule: that is what somebody has who does not search
+        default = self.validated(study, [Member(study.history.trial(0).config, 1.0, 0)], tunes=False)
+        told, splits = found.predictions, self.evaluator.resampling
+        units = None if self.evaluator.groups is None else np.unique(self.evaluator.groups, return_inverse=True)[1]
+        if isinstance(splits, Fixed) and isinstance(splits.splitter, TimeSeriesSplit):
+            units = stretches(len(self.target))
+        return Estimating(
+            study,
+            Told(told, self.evaluator.given, self.scoring),
+            None if default is None else Told(default.predictions, self.evaluator.given, self.scoring),
+            units=units,
+            sample_weight=self.evaluator.sample_weight,
+            order=self.tie_order(study),
+            tunes=tunes and not self._votes,
+            n_folds=self.evaluator.n_folds if splits.judges_every_row else 1,
+            n_table_rows=len(self.target),
+        )
+
     def scores(self, found: Validated | None) -> dict[str, float]:
         """Return the score of the metric, as "score", and of all further ones; NaN where nothing is known."""
         wanted = {"score": self.scoring, **self.metrics}
@@ -256,7 +284,7 @@ def default_method(task: Task, cv: CV, *, is_grouped: bool) -> Method:
 
 
 def default_folds(target: AnyArray, task: Task, groups: ArrayLike | None, *, has_selection_split: bool) -> int:
-    """Return as many folds, up to five (three for many rows), as the rows allow."""
+    """Return as many folds as the rows allow, up to ten for few rows and three for many."""
     n = len(target) if groups is None else len(np.unique(np.asarray(groups)))
     if task == "classification":
         n = min(n, int(np.bincount(target).max()))
@@ -267,4 +295,5 @@ def default_folds(target: AnyArray, task: Task, groups: ArrayLike | None, *, has
             f"Folds need at least 2 samples of a class, or groups. Got n_samples={len(target)}: too few rows. "
             "Give more rows, or X_val and y_val."
         )
-    return min(3 if len(target) >= MANY_ROWS else 5, n)
+    wanted = (folds for below, folds in FOLDS_BELOW.items() if len(target) < below)
+    return min(next(wanted, FEWEST_FOLDS), n)

@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
-import copy
-import html
 import warnings
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Self
+from typing import Self, get_args
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from comitia.arrays import AnyArray, Estimator, Json, Table
+from comitia.arrays import AnyArray, Json, Table
+from comitia.auto.after_fit import Results
 from comitia.auto.autofit import AutoFit, default_folds, default_method, method_for, stacked, stacked_tables
-from comitia.auto.boards import leaderboard_of
+from comitia.auto.estimate import Estimate, EstimateKind
 from comitia.auto.fit_rows import FitRows, Refit, fit_rows, kept_splits, known_target, manner_of, weights_of_both
-from comitia.auto.folder import save
-from comitia.auto.importance import permutation_importance
 from comitia.auto.narration import heard
-from comitia.auto.refit import FittedMember, fit_again
-from comitia.auto.validation import ValidationPredictions
-from comitia.committees import Ensemble
+from comitia.auto.nested import N_FITS, check_nested, nested_predictions
+from comitia.auto.refit import fit_again
+from comitia.auto.validation import Validated
 from comitia.committees.decisions import Rule
-from comitia.committees.ensemble import only
 from comitia.errors import ChoiceError
 from comitia.evaluation.checks import checked_metrics, checked_table
 from comitia.evaluation.judged import Given
@@ -45,25 +39,21 @@ from comitia.methods import Method, get_method
 from comitia.seams import Store
 from comitia.seeds import seed_of
 from comitia.study.budget import Budget, Meter
-from comitia.study.study import Callback, Study
+from comitia.study.study import Callback
 from comitia.tables.cleaner import Columns, Matrix, TableCleaner, column_names
 
+ESTIMATE_SHARE = 0.02
+"""Part of the time so far that is kept for the estimate."""
 TRIAL_SHARE = 0.4
 """Share of the time limit after which a trial is killed, unless the user says otherwise."""
 
 
-class AutoBase(BaseEstimator, ABC):  # type: ignore[misc]
+class AutoBase(Results):
     """The face of a fit (`autofit`): it checks parameters, cleans the table and keeps the results."""
 
     _task: Task
     cleaner_: TableCleaner
     n_features_in_: int
-    study_: Study
-    members_: list[FittedMember]
-    ensemble_: Ensemble
-    validation_score_: float
-    validation_scores_: dict[str, float]
-    validation_predictions_: ValidationPredictions | None
 
     def __init__(
         self,
@@ -74,6 +64,7 @@ class AutoBase(BaseEstimator, ABC):  # type: ignore[misc]
         scoring: LossLike | None = None,
         metrics: Sequence[LossLike] = (),
         decision_rule: str = "auto",
+        estimate: EstimateKind = "auto",
         cv: CV | None = None,
         include: Sequence[object] | None = None,
         exclude: Sequence[str] = (),
@@ -93,6 +84,7 @@ class AutoBase(BaseEstimator, ABC):  # type: ignore[misc]
         self.scoring = scoring
         self.metrics = metrics
         self.decision_rule = decision_rule
+        self.estimate = estimate
         self.cv = cv
         self.include = include
         self.exclude = exclude
@@ -134,7 +126,9 @@ class AutoBase(BaseEstimator, ABC):  # type: ignore[misc]
             has the mean of the weights. Nothing is fitted on them, unless `refit="full+val"` asks for it.
         """
         self.check_parameters()
-        meter = Budget(self.time_limit, self.n_trials).start()
+        if self.estimate == "nested":
+            check_nested(self.cv, has_val=X_val is not None)
+        meter = self._budget().start()
         self.cv = kept_splits(self.cv)
         rows = fit_rows(X, y, sample_weight, groups, self.cv)
         self.cleaner_ = TableCleaner(type(self).__name__).fit(rows.X)
@@ -163,7 +157,8 @@ class AutoBase(BaseEstimator, ABC):  # type: ignore[misc]
             executor = self._executor(meter, stack)
             auto.search(study, executor, meter, manner, self.callbacks, progress=self.verbose == 1)
             self.study_ = study
-            refitted = fit_again(study, auto.evaluator, manner, executor, meter)
+            spare = 0.0 if self.estimate is False else ESTIMATE_SHARE * meter.seconds
+            refitted = fit_again(study, auto.evaluator, manner, executor, meter.sooner(spare))
         auto.warn(self.study_, refitted)
         self.members_ = refitted.members or [auto.fallback()]
         found = auto.validated(self.study_, self.members_, tunes=self._tunes_decisions)
@@ -171,7 +166,24 @@ class AutoBase(BaseEstimator, ABC):  # type: ignore[misc]
         self.validation_predictions_ = None if found is None else found.predictions
         self.validation_scores_ = auto.scores(found)
         self.validation_score_ = self.validation_scores_["score"]
+        self.estimate_ = self._estimate(auto, rows, found)
         return self
+
+    def _budget(self) -> Budget:
+        """Return the budget of one fit: nested cross-validation shares the time among several."""
+        budget = Budget(self.time_limit, self.n_trials)
+        if self.estimate != "nested" or budget.time_limit is None:
+            return budget
+        return replace(budget, time_limit=budget.time_limit / N_FITS)
+
+    def _estimate(self, auto: AutoFit, rows: FitRows, found: Validated | None) -> Estimate | None:
+        """Return how good what was returned will be on new rows; None where that cannot be told."""
+        parts = None if self.estimate is False else auto.estimating(self.study_, found, tunes=self._tunes_decisions)
+        if parts is None or self.estimate == "auto":
+            return None if parts is None else parts.estimate()
+        seconds, given = self._budget().time_limit, auto.evaluator.given
+        told = nested_predictions(self, rows, given.y, given.classes, self._task, seconds, self.study_.seeds.seed)
+        return parts.nested(told)
 
     def check_parameters(self) -> None:
         """Refuse wrong parameters, before anything is read or written."""
@@ -184,6 +196,10 @@ class AutoBase(BaseEstimator, ABC):  # type: ignore[misc]
             raise ChoiceError(
                 f"The 'decision_rule' parameter must be 'auto' or {self._plain_rule!r}. Got {self.decision_rule!r} "
                 "instead."
+            )
+        if self.estimate not in get_args(EstimateKind):
+            raise ChoiceError(
+                f"The 'estimate' parameter must be 'auto', 'nested' or False. Got {self.estimate!r} instead."
             )
         Budget(self.time_limit, self.n_trials)
         if self.method is not None:
@@ -337,82 +353,6 @@ class AutoBase(BaseEstimator, ABC):  # type: ignore[misc]
         found = {"score": self._scoring(), **self._metrics()}
         return {name: scoring.of(self, X, truth, sample_weight) for name, scoring in found.items()}
 
-    # ---- after the fit --------------------------------------------------------------------------------------------
-
-    def leaderboard(self, X: Table | ArrayLike | None = None, y: ArrayLike | None = None) -> pd.DataFrame:
-        """Return one row per finished trial and one for the committee, the best first.
-
-        The columns are the score of `scoring` and of further `metrics` on validation rows, seconds of one fit and of
-        predicting 1,000 rows, the weight in the committee, and the configuration. With labelled rows `X, y` the members
-        and the committee also have a `test_score`.
-        """
-        check_is_fitted(self, "study_")
-        test_scores = None if X is None or y is None else self._test_scores(X, y)
-        metrics = list(self._metrics())
-        together = self.validation_scores_
-        return leaderboard_of(self.study_, self._scoring(), metrics, self.members_, together, test_scores)
-
-    def _test_scores(self, X: Table | ArrayLike, y: ArrayLike) -> dict[int | None, float]:
-        """Return the score of each member by itself, by its trial, and of all together as None."""
-        scores: dict[int | None, float] = {None: self._score(X, y, None)}
-        for trial in {member.trial for member in self.members_} - {None}:
-            alone = copy.copy(self)
-            alone.ensemble_ = only(self.ensemble_, [member.trial == trial for member in self.members_])
-            scores[trial] = alone._score(X, y, None)
-        return scores
-
-    def feature_importance(
-        self, X: Table | ArrayLike, y: ArrayLike, *, n_repeats: int = 5, random_state: int | None = 0
-    ) -> pd.DataFrame:
-        """Return how much worse the score becomes if a column's values are shuffled, the most important first.
-
-        Parameters
-        ----------
-        X, y : labelled rows, best those that the model was not fitted on
-        n_repeats : int
-            How often each column is shuffled.
-
-        Returns
-        -------
-        DataFrame with `column`, `importance` (the mean loss of score, in units of the metric) and `low`, `high`: an
-        interval that 90 of 100 other tables of as many rows would give.
-        """
-        check_is_fitted(self, "ensemble_")
-        return permutation_importance(self, X, known_target(y), self._scoring(), n_repeats, random_state)
-
-    @property
-    def _heaviest(self) -> FittedMember:
-        check_is_fitted(self, "members_")
-        return max(self.members_, key=lambda member: member.weight)
-
-    @property
-    def best_params_(self) -> Json:
-        """Configuration of the member with the largest weight; empty for the fallback."""
-        return dict(self._heaviest.config)
-
-    @property
-    def best_score_(self) -> float:
-        """Validation score of the best trial, with scikit-learn's sign: optimistic, being the best of many."""
-        check_is_fitted(self, "members_")
-        return self._scoring().score(self.study_.best_trial.loss)
-
-    @property
-    def best_index_(self) -> int:
-        """Number of the best trial."""
-        check_is_fitted(self, "members_")
-        return self.study_.best_trial.number
-
-    @property
-    def best_estimator_(self) -> Estimator:
-        """Fitted pipeline of the member with the largest weight; it takes the cleaned table."""
-        return self._heaviest.pipeline
-
-    def save(self, path: str | Path) -> None:
-        """Write a model folder that `comitia.load` reads."""
-        if "ensemble_" not in vars(self):
-            raise ChoiceError(f"A model must be fitted before it is saved. Got {type(self).__name__} without a fit.")
-        save(self, Path(path))
-
     def __getstate__(self) -> Json:
         state = dict(super().__getstate__())
         if "study_" in state:
@@ -426,20 +366,3 @@ class AutoBase(BaseEstimator, ABC):  # type: ignore[misc]
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
-
-    def _repr_html_(self) -> str:
-        """Show the members in notebooks once fitted."""
-        if "members_" not in vars(self):
-            return f"<pre>{html.escape(repr(self))}</pre>"
-        rows = "".join(
-            f"<tr><td>{member.weight:.2f}</td><td>{html.escape(str(member.config or 'fallback'))}</td></tr>"
-            for member in self.members_
-        )
-        score = f"validation {html.escape(self._scoring().name)} {self.validation_score_:.4g}"
-        return (
-            f"<p><b>{type(self).__name__}</b>: {self.study_.history.n_finished} trials, {score}</p>"
-            f"<table><tr><th>weight</th><th>member</th></tr>{rows}</table>"
-        )
-
-    def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:
-        return {"text/plain": repr(self), "text/html": self._repr_html_()}

@@ -28,12 +28,14 @@ def leaderboard_of(
     members: Sequence[Member] = (),
     together: Mapping[str, float] | None = None,
     test_scores: Mapping[int | None, float] | None = None,
+    expected: float | None = None,
 ) -> pd.DataFrame:
     """Return one row per finished trial, the best first and those that failed last.
 
     `together` are the score (named "score") and further metrics of all members; where there are several they have a
-    row of their own, without a number. `test_scores` are those of some trials, and of all members as None. Seconds are
-    those of one fit, and of predicting 1,000 rows.
+    row of their own, without a number. `test_scores` are those of some trials, and of all members as None; `expected`
+    is the estimate for what was returned, in the column "estimate" of its row. Seconds are those of one fit, and of
+    predicting 1,000 rows.
     """
     history = study.history
     weights: dict[int, float] = {}
@@ -48,6 +50,10 @@ def leaderboard_of(
     if together is not None and len(weights) > 1:
         rows.append({"learner": COMMITTEE, **together, "weight": 1.0, "status": "ok", "error": ""})
     first: list[str] = [*FIRST, *metrics]
+    if expected is not None:
+        returned = None if len(weights) != 1 else next(iter(weights))
+        first.insert(FIRST.index("score") + 1, "estimate")
+        rows = [{**row, "estimate": expected if row.get("number") == returned else math.nan} for row in rows]
     if test_scores is not None:
         first.insert(FIRST.index("score") + 1, "test_score")
         rows = [{**row, "test_score": test_scores.get(row.get("number"), math.nan)} for row in rows]

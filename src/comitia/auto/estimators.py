@@ -15,6 +15,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from comitia.arrays import AnyArray, Array, Table
 from comitia.auto.base import AutoBase
+from comitia.auto.estimate import EstimateKind
 from comitia.auto.fit_rows import Refit
 from comitia.committees.decisions import DecisionRule
 from comitia.errors import ChoiceError, ComitiaWarning, TableError
@@ -68,8 +69,12 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
         "auto" tunes a threshold, or weights of classes, on validation rows where the metric is one of labels other than
         accuracy and it measures better; "argmax" always predicts the most probable class. Probabilities stay as they
         are.
+    estimate : {"auto", "nested", False}
+        How good what is returned will be on new rows, in `estimate_`. "auto" makes the decision again without the rows
+        that judge it, and trains nothing. "nested" repeats the whole fit on five parts of the rows, and shares the
+        time limit among all six fits; trials of `n_trials` are for each.
     cv : int, float, splitter or list of splits, optional
-        If not given: up to five stratified folds, three from 20,000 rows on.
+        If not given: stratified folds, 10 below 300 rows, 8 below 1,000, 5 below 20,000, else 3.
     include : list, optional
         Names of learners (`comitia.learners.default.LEARNERS`), your own estimators, or pairs `(estimator, space)`.
     exclude : list of str
@@ -106,6 +111,10 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
     validation_score_ : float
         The metric of just these predictions: `best_score_` is that of the best single model, the mean over its folds.
         Both are optimistic, being the best of many. NaN where no predictions were kept.
+    estimate_ : Estimate
+        What to expect on new rows: `score`, its 90 % `interval`, the `optimistic` validation score beside it, and
+        `beats_default`, whether it is better than the first trial beyond noise. None where trials did not keep what
+        they predicted, or what is returned was never tried.
     validation_scores_ : dict
         The same for further `metrics`; the metric itself is "score".
     decision_rule_ : DecisionRule
@@ -143,6 +152,7 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
         pos_label: object = None,
         class_weight: Mapping[object, float] | Literal["balanced"] | None = None,
         decision_rule: str = "auto",
+        estimate: EstimateKind = "auto",
         cv: CV | None = None,
         include: Sequence[object] | None = None,
         exclude: Sequence[str] = (),
@@ -163,6 +173,7 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
             scoring=scoring,
             metrics=metrics,
             decision_rule=decision_rule,
+            estimate=estimate,
             cv=cv,
             include=include,
             exclude=exclude,

@@ -41,10 +41,11 @@ class Decisions:
         decided = np.zeros(n, dtype=np.intp)
         for part in parts_of(self.found.folds, self._codes):
             others = np.setdiff1d(np.arange(n), part)
-            decided[part] = self._rule(others if len(others) else part)(self.p[part], self.order)
-        return self._rule(np.arange(n)), decided
+            decided[part] = self.rule(others if len(others) else part)(self.p[part], self.order)
+        return self.rule(np.arange(n)), decided
 
-    def _rule(self, some: Indices) -> DecisionRule:
+    def rule(self, some: Indices) -> DecisionRule:
+        """Return the rule of some rows, which may be named several times."""
         if not self.scoring.scorer.is_of_answers:
             some = fewer(some)
         codes = self._codes[some]
@@ -93,13 +94,14 @@ class Line:
         told = values.copy()
         for part in parts_of(self.found.folds, np.zeros(len(values), dtype=np.intp)):
             others = np.setdiff1d(np.arange(len(values)), part)
-            told[part] = self._at_least(self._line(values, others if len(others) else part)(values[part]))
+            told[part] = self._at_least(self.line(values, others if len(others) else part)(values[part]))
         everything = np.arange(len(values))
         if not self._score(told, everything) > self._score(values, everything):
             return None, values
-        return self._line(values, everything), told
+        return self.line(values, everything), told
 
-    def _line(self, values: Array, some: Indices) -> LinearRule:
+    def line(self, values: Array, some: Indices) -> LinearRule:
+        """Return the line of some rows, which may be named several times."""
         some = fewer(some)
         return tuned_line(values[some], self.y[some], lambda told: self._score(self._at_least(told), some))
 

@@ -8,6 +8,7 @@ one that is listed here is needed by none.
 TRUSTED: tuple[str, ...] = (
     "collections.OrderedDict",
     "collections.defaultdict",
+    "comitia.auto.estimate.Estimate",
     "comitia.auto.estimators.AutoClassifier",
     "comitia.auto.estimators.AutoRegressor",
     "comitia.auto.refit.FittedMember",

@@ -41,6 +41,19 @@ class ValidationPredictions:
     sample_weight: Array | None = None
     """How much each counts; all alike if None: (n,)."""
 
+    def take(self, some: Indices) -> ValidationPredictions:
+        """Return it for some rows, given by their places."""
+        p, weights = self.probabilities, self.sample_weight
+        return replace(
+            self,
+            rows=self.rows[some],
+            folds=self.folds[some],
+            y=self.y[some],
+            predictions=self.predictions[some],
+            probabilities=None if p is None else p[some],
+            sample_weight=None if weights is None else weights[some],
+        )
+
     def to_frame(self) -> pd.DataFrame:
         """Return a table with a column for each of them, and one for the probability of each class."""
         frame = pd.DataFrame({"row": self.rows, "fold": self.folds, "y": self.y, "prediction": self.predictions})

@@ -34,6 +34,7 @@ app = typer.Typer(
 
 Format = StrEnum("Format", ["table", "json", "csv"])
 Preset = StrEnum("Preset", ["fast", "balanced", "thorough"])
+EstimateOption = StrEnum("EstimateOption", ["auto", "nested", "none"])
 Output = Annotated[Path, typer.Option("--output", "-o", help="Folder for the model; must be new or empty.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
 VerboseOption = Annotated[bool, typer.Option("--verbose", "-v", help="Say what is tried, one line per trial.")]
@@ -76,6 +77,9 @@ def fit(
     weights: Annotated[str | None, typer.Option(help="Column with the weight of each row.")] = None,
     time_column: Annotated[str | None, typer.Option(help="Column to sort by; splits then respect time.")] = None,
     method: Annotated[str | None, typer.Option(help="A method of `comitia methods`; committee if not given.")] = None,
+    estimate: Annotated[
+        EstimateOption, typer.Option(help="How good it will be: auto, nested (six times the fits), or none.")
+    ] = EstimateOption.auto,
     preset: Annotated[Preset, typer.Option(help="How much care to take.")] = Preset.balanced,
     include: Annotated[list[str] | None, typer.Option(help="A learner to search; may be repeated.")] = None,
     exclude: Annotated[list[str] | None, typer.Option(help="A learner to leave out; may be repeated.")] = None,
@@ -115,6 +119,7 @@ def fit(
             weights=weights,
             time_column=time_column,
             method=method,
+            estimate=estimate.value,
             preset=preset.value,
             include=include,
             exclude=exclude,
@@ -264,7 +269,7 @@ app.add_typer(bench_app, name="bench")
 
 
 def _print_summary(estimator: Auto, output: Path) -> None:
-    best, together = estimator.study_.history.best, estimator.validation_score_
+    best, together, expected = estimator.study_.history.best, estimator.validation_score_, estimator.estimate_
     print(f"{estimator.study_.history.n_finished} trials, model saved in {output}")
     for member in estimator.members_:
         what = json.dumps(dict(member.config)) if member.config else "predicts the same for every row"
@@ -284,6 +289,9 @@ def _print_summary(estimator: Auto, output: Path) -> None:
     for other, score in estimator.validation_scores_.items():
         if other != "score":
             print(f"Validation {other} {score:.4g}")
+    if expected is not None:
+        print(f"Expect {expected}")
+        print(expected.against_default)
 
 
 def _print_rows(frame: pd.DataFrame, output_format: Format) -> None:

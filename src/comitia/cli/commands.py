@@ -17,6 +17,7 @@ import pandas as pd
 
 from comitia.arrays import AnyArray
 from comitia.auto.boards import FIRST, leaderboard_of
+from comitia.auto.estimate import EstimateKind
 from comitia.auto.estimators import AutoClassifier, AutoRegressor
 from comitia.auto.folder import MODEL, STUDY, check_output, load
 from comitia.cli.clock import seconds_left
@@ -39,6 +40,7 @@ PRESETS: dict[str, tuple[int | None, Sequence[str] | None]] = {
     "thorough": (10, None),
 }
 """The folds and learners that `--preset` stands for; None is the estimator's own choice."""
+ESTIMATES: dict[str, EstimateKind] = {"auto": "auto", "nested": "nested", "none": False}
 FitData: TypeAlias = tuple[pd.DataFrame, AnyArray, AnyArray | None, AnyArray | None]
 """X, y, sample_weight and groups."""
 FILE = "fit.json"
@@ -61,6 +63,7 @@ class FitOptions:
     weights: str | None = None
     time_column: str | None = None
     method: str | None = None
+    estimate: str = "auto"
     preset: str = "balanced"
     include: list[str] | None = None
     exclude: list[str] | None = None
@@ -180,6 +183,7 @@ def _estimator(options: FitOptions, y: pd.Series) -> Auto:
         method=options.method,
         scoring=options.metric,
         metrics=options.metrics or [],
+        estimate=ESTIMATES[options.estimate],
         cv=cv,
         include=options.include or include,
         exclude=options.exclude or [],

@@ -145,6 +145,11 @@ class AverageLoss:
     """Whether probabilities are tempered before they are averaged; see `tempering`."""
     is_of_numbers: bool = False
 
+    @property
+    def is_quadratic(self) -> bool:
+        """Whether it is a sum of squares of what is kept, so that products of models with models are all it needs."""
+        return self.rows in (_squares, _sums_of_squares)
+
 
 def _probabilities(values: AnyArray, y: AnyArray, n_classes: int) -> NDArray[np.float32]:
     """Return probabilities with classes first; a class code is all on its class."""

@@ -2,8 +2,9 @@
 
 A support vector machine's margin, a naive Bayes model and a forest of ten trees mean different things by 0.9. Averaged
 as they are, the loudest wins. Temperature scaling (Guo, Pleiss, Sun, Weinberger 2017) raises a model's probabilities to
-the power 1 / T and normalises them, where T minimises the log loss on rows that the model was not trained on: a
-number from thousands of rows, which cannot overfit, and which never changes the model's most probable class.
+the power 1 / T and normalises them, where T minimises the log loss on rows that the model was not trained on. It never
+changes the model's most probable class. Thousands of rows leave no doubt about one number, but fifty do: a model that
+is right about all of them would have a temperature of 0. So log T has a prior around 0.
 """
 
 import numpy as np
@@ -14,6 +15,8 @@ LEAST_PROBABILITY = 1e-7
 """Probabilities are clipped to this from below: a model that only votes has a temperature, too."""
 WIDEST = 4.0
 """Largest logarithm of a temperature, and of its inverse."""
+PRIOR_SPREAD = 0.5
+"""Standard deviation of log T before any row was seen."""
 MOST_ROWS = 10_000
 """Rows that are enough to find one number; of more, every second, third, ... is taken."""
 
@@ -30,7 +33,7 @@ def tempered(p: AnyArray, temperature: float) -> AnyArray:
 
 
 def temperature_of(p: AnyArray, y: AnyArray, weights: Array) -> float:
-    """Return the temperature with the least log loss.
+    """Return the most probable temperature.
 
     `p` are probabilities (n, n_classes) of rows that the model was not trained on, `y` the codes of their classes.
     """
@@ -44,9 +47,22 @@ def temperature_of(p: AnyArray, y: AnyArray, weights: Array) -> float:
     if not w.sum() > 0:
         return 1.0
 
+    n = n_rows(weights)
+
     def log_loss(log_inverse: float) -> float:
         scaled = z * np.exp(log_inverse)
-        return float(w @ (np.log(np.exp(scaled).sum(axis=1)) - np.exp(log_inverse) * true) / w.sum())
+        losses = np.log(np.exp(scaled).sum(axis=1)) - np.exp(log_inverse) * true
+        return float(w @ losses / w.sum() + surprise(log_inverse) / n)
 
     found = minimize_scalar(log_loss, bounds=(-WIDEST, WIDEST), method="bounded", options={"xatol": 0.01})
     return float(np.exp(-found.x))
+
+
+def surprise(log_temperature: float | Array) -> Array:
+    """Return how improbable temperatures were before any row was seen, in units of one row's log loss."""
+    return np.asarray(np.square(log_temperature) / (2.0 * PRIOR_SPREAD**2))
+
+
+def n_rows(weights: Array) -> float:
+    """Return how many rows weights stand for: a weight of 2 is a row that is there twice, on whatever scale."""
+    return float(weights.sum() / weights[weights > 0].min())

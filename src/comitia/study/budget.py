@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 
 from comitia.errors import ChoiceError, check_int
@@ -59,6 +59,10 @@ class Meter:
     def seconds_left(self) -> float:
         """Seconds until the limit; infinite without one."""
         return math.inf if self.budget.time_limit is None else self.budget.time_limit - self.seconds
+
+    def sooner(self, seconds: float) -> Meter:
+        """Return one whose time ends so many seconds before."""
+        return replace(self, started=self.started - seconds)
 
     def trials_left(self, n_begun: int) -> float:
         """Return how many more trials may begin."""

@@ -28,7 +28,7 @@ from comitia.errors import (
     check_int,
 )
 from comitia.execution.crew import make_crew
-from comitia.history import Observation, Trial
+from comitia.history import History, Observation, Trial
 from comitia.learners.registry import SpaceLike, make_space
 from comitia.methods import Method, get_method
 from comitia.seams import Ask, Evaluator, Judging, Member, Store
@@ -403,9 +403,13 @@ class Study:
         """The best number in the user's sign: the smallest loss, or the largest value of a study that maximises."""
         return self.best_trial.value
 
-    def members(self) -> list[Member]:
-        """Return what the method hands over: configurations with weights that sum to 1."""
-        return list(self.method.selection.members(self.history, self._optimizer, self.seeds))
+    def members(self, history: History | None = None) -> list[Member]:
+        """Return what the method hands over: configurations with weights that sum to 1.
+
+        With a `history`, what it would hand over if the same trials had ended like that.
+        """
+        known = self.history if history is None else history
+        return list(self.method.selection.members(known, self._optimizer, self.seeds))
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per trial: number, status, loss, metrics, seconds, error and the configuration.

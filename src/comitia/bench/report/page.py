@@ -77,7 +77,7 @@ def remarks_of(results: Results) -> list[str]:
             f"{len(failures)} cells of {method} failed and are left out; the first on {first['problem']}: "
             f"{first['error']}"
         )
-    n_planned, n_cells = results.protocol.get("n_cells", 0), len(results.final) + len(results.failures)
+    n_cells, n_planned = results.progress
     if n_cells < n_planned:
         remarks.append(f"Not finished: {n_cells} of {n_planned} cells. Run the experiment again to resume.")
     for paired in map(results.paired, results.settings):

@@ -13,6 +13,8 @@ from comitia.arrays import Array, Json
 from comitia.errors import ExperimentError
 
 MEASURES = ("test_loss", "test_precision", "test_recall", "test_log_loss", "validation_loss", "returned_loss")
+GAINS = ("test_precision", "test_recall")
+"""Measures of which more is better; of the others less is."""
 VALIDATION = {
     "returned_loss": "the validation loss of what would be returned",
     "validation_loss": "the smallest validation loss of a trial so far",
@@ -111,6 +113,12 @@ class Results:
     def is_error_rate(self) -> bool:
         """Whether losses are error rates, which are printed in per cent."""
         return bool((self.rows["loss"] == "zero-one").all())
+
+    @property
+    def progress(self) -> tuple[int, int]:
+        """How many cells there are, and how many were planned; older rows do not know, and count as finished."""
+        n_cells = len(self.final) + len(self.failures)
+        return n_cells, max(n_cells, int(self.protocol.get("n_cells") or 0))
 
     @cached_property
     def settings(self) -> list[Setting]:

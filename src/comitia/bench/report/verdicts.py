@@ -18,14 +18,14 @@ from comitia.arrays import Array
 from comitia.bench.report import statistics as st
 from comitia.bench.report.findings import Finding
 from comitia.bench.report.layouts.typesetting import ALPHA, Table, Text
-from comitia.bench.report.results import Results
+from comitia.bench.report.results import GAINS, Results
 from comitia.bench.rows.rows import read_rows
 from comitia.errors import ExperimentError
 
 LEAST = 5
 """Datasets, or repetitions, with fewer of which nothing is said."""
 CONFIRMED, CONTRADICTED, UNDECIDED = "confirmed", "contradicted", "undecided"
-HEADER = ["finding", "compared", "better-worse-equal", "median relative difference", "p", "sign test"]
+HEADER = ["finding", "compared", "better-worse-equal", "median relative difference", "statistic", "p", "sign test"]
 HEADER += ["datasets x repetitions", "failures", "smallest effect", "verdict"]
 
 
@@ -39,14 +39,24 @@ class Evidence:
     """Datasets, or repetitions, on which the method that should be better is; is not; is equal."""
     difference: st.Interval
     """Median relative difference, negative where the method that should be better is."""
+    statistic: str
+    """That of the test: W, the sum of signed ranks, or U, the pairs of repetitions that are won."""
     p: float
     """Wilcoxon, two-sided; over repetitions Mann-Whitney, one-sided in the direction that is found."""
     sign_p: float
     size: str
     failures: str
     smallest: float
-    """Relative difference that could have been seen, see `statistics.smallest_effect`."""
+    """Relative difference that could have been seen, see `statistics.smallest_effect`; infinite if none could."""
     verdict: str
+    progress: tuple[int, int] = (0, 0)
+    """Cells of the whole run that there are, and that were planned."""
+
+    @property
+    def verdict_text(self) -> str:
+        """The verdict; of a run that is not finished, so far."""
+        n_cells, n_planned = self.progress
+        return self.verdict + (f", so far ({n_cells:,} of {n_planned:,} cells)" if n_cells < n_planned else "")
 
 
 @dataclass(frozen=True)
@@ -109,12 +119,14 @@ def judge(finding: Finding, results: Results) -> Evidence | NotRun:
         losses=int((a > b).sum()),
         ties=int((a == b).sum()),
         difference=difference,
+        statistic=test.statistic,
         p=test.p,
         sign_p=st.sign_test(a, b),
         size=f"{n_datasets} x {least if least == most else f'{least} to {most}'}",
         failures="; ".join(side.failures(finding.measure) for side in sides),
         smallest=test.smallest,
         verdict=_verdict(finding, test, difference),
+        progress=results.progress,
     )
 
 
@@ -155,17 +167,19 @@ def _where(frame: pd.DataFrame, wanted: Mapping[str, str | None]) -> pd.DataFram
 
 
 def _pairs(sides: Sequence[Side], measure: str) -> pd.DataFrame:
-    """Return the repetitions that both methods have: dataset, better, worse."""
+    """Return the repetitions that both methods have: dataset, better, worse; as losses, so less is better."""
     key = ["dataset", "problem", "repetition"]
     better, worse = (side.cells[[*key, measure]].dropna(subset=[measure]) for side in sides)
     both = better.merge(worse, on=key, suffixes=("_better", "_worse"))
     names = {f"{measure}_better": "better", f"{measure}_worse": "worse"}
-    return both.rename(columns=names)[["dataset", "better", "worse"]]
+    pairs = both.rename(columns=names)[["dataset", "better", "worse"]]
+    return pairs.assign(better=1 - pairs["better"], worse=1 - pairs["worse"]) if measure in GAINS else pairs
 
 
 class Outcome(NamedTuple):
-    """The p value of a comparison, whether the first is ahead, and the smallest effect that could have been seen."""
+    """The test of a comparison, whether the first is ahead, and the smallest effect that could have been seen."""
 
+    statistic: str
     p: float
     is_ahead: bool
     smallest: float
@@ -176,12 +190,16 @@ def _by_dataset(a: Array, b: Array, *, is_rate: bool) -> Outcome:
     relative = st.relative_differences(a, b)
     differences = a - b if is_rate else relative
     p = st.wilcoxon(differences, np.zeros_like(differences))
-    return Outcome(p, st.signed_rank_sum(differences) < 0, st.smallest_effect(relative))
+    total = st.signed_rank_sum(differences)
+    least_p = 2.0 ** (1 - np.count_nonzero(differences))  # all differences have one sign
+    smallest = st.smallest_effect(relative) if least_p < ALPHA else np.inf
+    return Outcome(f"W = {total:+g}", p, total < 0, smallest)
 
 
 def _by_repetition(a: Array, b: Array) -> Outcome:
     better, worse = st.mann_whitney(a, b), st.mann_whitney(b, a)
-    return Outcome(min(better, worse), better < worse, st.smallest_shift(a, b))
+    won = np.sum(a[:, None] < b) + np.sum(a[:, None] == b) / 2
+    return Outcome(f"U = {won:g} of {len(a) * len(b)}", min(better, worse), better < worse, st.smallest_shift(a, b))
 
 
 def _verdict(finding: Finding, test: Outcome, difference: st.Interval) -> str:
@@ -206,12 +224,15 @@ def verdict_table(judged: Iterable[tuple[Finding, Evidence | NotRun]]) -> Table:
         [_line(finding, evidence) for finding, evidence in judged],
         [
             "Median relative difference over datasets with a 95 % bootstrap interval, negative where the method that "
-            "should be better is. p: Wilcoxon signed-rank test over datasets, two-sided; U: one-sided Mann-Whitney "
-            "test over repetitions of one problem, as in Glasmachers and Igel 2008. Failures, first of the method "
-            "that should be better: among the trials that have a row, and among cells.",
+            "should be better is. W: sum of the signed ranks of the differences, negative where the method that should "
+            "be better is, and p of a two-sided Wilcoxon signed-rank test over datasets. U: pairs of repetitions that "
+            "it wins, and p of a one-sided Mann-Whitney test over repetitions of one problem, as in Glasmachers and "
+            "Igel 2008. Failures, first of the method that should be better: among the trials that have a row, and "
+            "among cells.",
             "Smallest effect: the relative difference that a run of this size and spread sees with a probability of "
-            f"80 %. Verdict: confirmed or contradicted if p < {ALPHA}; for two methods on a par, if the interval lies "
-            "within the margin, or outside of it.",
+            f"80 %; none: even if all differences had one sign, p would not be below {ALPHA}. Verdict: confirmed or "
+            f"contradicted if p < {ALPHA}; for two methods on a par, if the interval lies within the margin, or "
+            "outside of it.",
         ],
     )
 
@@ -233,10 +254,11 @@ def _line(finding: Finding, evidence: Evidence | NotRun) -> list[Text]:
         compared,
         Text(f"{evidence.wins}-{evidence.losses}-{evidence.ties}"),
         Text(f"{median:+.1f} % [{low:+.1f}, {high:+.1f}]"),
-        Text(f"{'U ' if finding.over == 'repetitions' else ''}{evidence.p:.3g}"),
+        Text(evidence.statistic),
+        Text(f"{evidence.p:.3g}"),
         Text(f"{evidence.sign_p:.3g}"),
         Text(evidence.size),
         Text(evidence.failures),
-        Text(f"{100 * evidence.smallest:.1f} %"),
-        Text(evidence.verdict, bold=evidence.verdict != UNDECIDED),
+        Text(f"{100 * evidence.smallest:.1f} %" if np.isfinite(evidence.smallest) else "none"),
+        Text(evidence.verdict_text, bold=evidence.verdict != UNDECIDED),
     ]

@@ -66,7 +66,8 @@ def size_note(paired: Paired, settings: list[Setting]) -> str:
     """Say how much was compared, and what was left out."""
     label = paired.setting.label(settings)
     note = f"{label}: " if label else ""
-    note += f"{len(paired.problems)} datasets, {paired.repetitions_text} repetitions."
+    n, repetitions = len(paired.problems), paired.repetitions_text
+    note += f"{n} dataset{'s' * (n != 1)}, {repetitions} repetition{'s' * (repetitions != '1')}."
     if paired.n_left_out:
         note += f" {paired.n_left_out} more were left out: not every method has a result there."
     if paired.methods_left_out:
