@@ -46,7 +46,7 @@ format: install
 types: install
 	$(BIN)/mypy
 
-# What waits for clocks comes last, when nothing else runs: two processors are busy all the time, and not more.
+# Checks take a processor for half a minute, beside tests that only compute; what waits for clocks comes after them.
 test: install
 	@$(MAKE) --no-print-directory -j2 --output-sync=target lint types test-quick
 	@$(MAKE) --no-print-directory test-processes
