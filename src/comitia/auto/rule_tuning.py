@@ -63,16 +63,30 @@ class Decisions:
         classes, scorer = self.given.classes, self.scoring.scorer
         assert classes is not None
         weights = None if self.weights is None else self.weights[some]
-        given, rows, p = self.given, self.found.rows[some], self.p[some]
         if scorer.is_of_answers and scorer.takes_weights:
             # rows that are alike count together: a metric then takes as long for many rows as for few
             pairs = np.bincount(self._codes[some] * len(classes) + decided, weights, len(classes) ** 2)
+            return self._score_of_pairs(np.asarray(pairs, dtype=np.float64))
+        model = shown_classifier(classes, self.p[some], decided)
+        score = quiet_score(self.scoring, model, self.given, self.found.rows[some], weights)
+        return score if np.isfinite(score) else -np.inf
+
+    def _score_of_pairs(self, pairs: Array) -> float:
+        """Return the metric, given how much each pair of a true and a decided class counts: (n_classes^2,)."""
+        key = pairs.tobytes()
+        if key not in self._known:  # most candidates for a rule decide as another did
+            classes = self.given.classes
+            assert classes is not None
             [kinds] = np.nonzero(pairs)
             truth, decided = np.divmod(kinds, len(classes))
-            given, rows, p = Given(classes[truth], classes), np.arange(len(kinds)), p[:0]
-            weights = np.asarray(pairs[kinds], dtype=np.float64)
-        score = quiet_score(self.scoring, shown_classifier(classes, p, decided), given, rows, weights)
-        return score if np.isfinite(score) else -np.inf
+            given, model = Given(classes[truth], classes), shown_classifier(classes, self.p[:0], decided)
+            score = quiet_score(self.scoring, model, given, np.arange(len(kinds)), pairs[kinds])
+            self._known[key] = score if np.isfinite(score) else -np.inf
+        return self._known[key]
+
+    @cached_property
+    def _known(self) -> dict[bytes, float]:
+        return {}
 
 
 @dataclass(frozen=True, eq=False)
