@@ -40,7 +40,7 @@ DIABETES = load_diabetes(return_X_y=True)
 
 
 def quick(kind: Any = AutoClassifier, **more: Any) -> Any:
-    return kind(**{"n_trials": 2, "include": ["linear"], "random_state": 0, "executor": Serial(), **more})
+    return kind(**{"n_trials": 2, "include": ["linear"], "random_state": 0, "cv": 3, "executor": Serial(), **more})
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ class TestInsideScikitLearn:
 
     def test_rows_set_aside_leave_fewer_folds(self) -> None:
         X, y = np.arange(6.0)[:, None], np.array([0, 0, 0, 1, 1, 1])
-        model = quick(method="gp-sel", n_trials=1).fit(X, y)
+        model = quick(method="gp-sel", n_trials=1, cv=None).fit(X, y)
         assert len(model.study_.best_trial.losses) == 2
 
     def test_regression(self) -> None:
@@ -325,7 +325,7 @@ class TestTables:
     )
     def test_tables_that_cannot_be_learned_from(self, X: Any, y: Any, message: str) -> None:
         with pytest.raises(ValueError, match=message):
-            quick().fit(X, y)
+            quick(cv=None).fit(X, y)
 
     def test_odd_but_usable_tables(self) -> None:
         odd: dict[str, Any] = {"all missing": np.nan, "constant": 3, 'qu"ote {json: [1]}': 1.5, "ü" * 1000: LABELS}
@@ -336,7 +336,7 @@ class TestTables:
 
     def test_a_class_with_one_row(self) -> None:
         y = np.array(["a"] * 30 + ["b"] * 29 + ["rare"])
-        model = quick().fit(frame(), y)
+        model = quick(cv=None).fit(frame(), y)
         assert model.predict_proba(frame()).shape == (60, 3)
 
     def test_a_constant_number_to_predict(self) -> None:
