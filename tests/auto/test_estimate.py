@@ -75,7 +75,7 @@ def test_the_short_way_is_the_long_way(monkeypatch: pytest.MonkeyPatch) -> None:
     study = regressor(n_trials=12, include=["knn", "linear", "svm"]).fit(D, NUMBERS).study_
     kept = answers_of_trials(study, np.arange(len(D)))
     assert kept is not None
-    counts = left_out(np.arange(len(D)), 10, np.random.default_rng(0))
+    counts = left_out(np.arange(len(D)), NUMBERS, 10, np.random.default_rng(0))
     quick, slow = (Reselection(kept, Given(NUMBERS), make_scoring("r2", "regression"), None) for _ in range(2))
     found = quick(counts)
     assert quick.is_quick
