@@ -75,13 +75,15 @@ def test_the_short_way_is_the_long_way(monkeypatch: pytest.MonkeyPatch) -> None:
     study = regressor(n_trials=12, include=["knn", "linear", "svm"]).fit(D, NUMBERS).study_
     kept = answers_of_trials(study, np.arange(len(D)))
     assert kept is not None
-    counts = left_out(np.arange(len(D)), 10, np.random.default_rng(0))
+    counts = left_out(np.arange(len(D)), NUMBERS, 10, np.random.default_rng(0))
     quick, slow = (Reselection(kept, Given(NUMBERS), make_scoring("r2", "regression"), None) for _ in range(2))
     found = quick(counts)
     assert quick.is_quick
     monkeypatch.setattr(reselection, "can_choose", lambda greedy, loss: False)
     for members, expected in zip(found, slow(counts), strict=True):
-        assert {m.trial: m.weight for m in members} == pytest.approx({m.trial: m.weight for m in expected})
+        weights, wanted = ({m.trial: m.weight for m in one} for one in (members, expected))
+        # sums in single precision may break a tie in another way: one of fifty steps
+        assert sum(abs(weights.get(trial, 0.0) - wanted.get(trial, 0.0)) for trial in weights | wanted) < 0.05
     assert not slow.is_quick
 
 

@@ -35,22 +35,35 @@ def test_scores_of_resamples_are_those_of_their_rows(metric: str, weighted: bool
 
 def test_groups_are_drawn_as_groups() -> None:
     units = np.repeat(np.arange(10), 3)[np.random.default_rng(0).permutation(30)]
-    for counts in (resamples(units, 20, np.random.default_rng(0)), left_out(units, 20, np.random.default_rng(0))):
+    for counts in (
+        resamples(units, 20, np.random.default_rng(0)),
+        left_out(units, np.zeros(30), 20, np.random.default_rng(0)),
+    ):
         assert all((counts[:, units == unit].std(axis=1) == 0).all() for unit in range(10))
     drawn = resamples(units, 20, np.random.default_rng(0))
     assert (drawn.sum(axis=1) == 30).all()
 
 
 def test_each_row_is_left_out_once_by_each_partition() -> None:
-    counts = left_out(np.arange(23), 20, np.random.default_rng(0))
+    counts = left_out(np.arange(23), np.arange(23) % 2, 20, np.random.default_rng(0))
     assert counts.shape == (20, 23)
     assert ((counts[:10] == 0).sum(axis=0) == 1).all()
     assert ((counts[10:] == 0).sum(axis=0) == 1).all()
     assert not (counts[:10] == counts[10:]).all()
 
 
+def test_parts_are_alike_in_what_is_predicted() -> None:
+    y = np.array([0] * 40 + [1] * 20)
+    counts = left_out(np.arange(60), y, 30, np.random.default_rng(0))
+    positives = ((counts == 0) * y).sum(axis=1)
+    assert set(positives.tolist()) == {2}
+    numbers = np.random.default_rng(0).normal(size=100)
+    means = [numbers[row == 0].mean() for row in left_out(np.arange(100), numbers, 10, np.random.default_rng(0))]
+    assert np.std(means) < 0.15  # 0.3 by chance
+
+
 def test_few_units_are_left_out_one_by_one() -> None:
-    counts = left_out(np.array([0, 0, 1, 2]), 10, np.random.default_rng(0))
+    counts = left_out(np.array([0, 0, 1, 2]), np.zeros(4), 10, np.random.default_rng(0))
     assert counts.any(axis=1).all()
     assert len(counts) == 12
 

@@ -88,3 +88,8 @@ def test_a_function_of_the_users_has_no_rows() -> None:
     scoring = make_scoring(lambda model, X, y: 0.5, "regression")
     assert (scoring.name, scoring.row_loss, scoring.scorer.asks_for) == ("a function", None, ())
     assert scoring.loss is scoring.scorer
+
+
+def test_metrics_of_order_are_known() -> None:
+    names = [name for name in ("roc_auc", "average_precision", "neg_log_loss", "f1") if make_scorer(name).is_of_order]
+    assert names == ["roc_auc", "average_precision"]

@@ -303,3 +303,29 @@ def test_all_trials_failing_is_said_plainly() -> None:
         with pytest.raises(NothingFound, match="At least one trial must succeed"):
             study.members()
         assert np.isfinite(study.method.goal.values(study.history, Seeds(0)).now).all()
+
+
+def members_of(probabilities: Any, y: Any, share: float) -> dict[int | None, float]:
+    """Choose among models that say these probabilities; the first is the default configuration."""
+    history = played(probabilities, y, 2)
+    chosen = GreedyCommittee(Greedy(most_members=8), loss=BRIER, first_share=share).members(history, SEARCH, Seeds(0))
+    return {member.trial: member.weight for member in chosen}
+
+
+def test_the_first_trial_keeps_a_share_unless_it_is_beaten_beyond_noise() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 40)
+    right, default = np.eye(2)[y] * 0.8 + 0.1, np.full((40, 2), 0.5)
+    assert members_of([default, right], y, 1 / 3) == {1: 1.0}
+    slightly = np.where(rng.random((40, 1)) < 0.55, right, right[:, ::-1]) * 0.1 + 0.45
+    assert members_of([default, slightly], y, 0.0)[1] > 0.5
+    mixed = members_of([default, slightly], y, 1 / 3)
+    assert mixed[0] >= 1 / 3
+    assert sum(mixed.values()) == pytest.approx(1.0)
+
+
+def test_without_the_first_trial_there_is_nothing_to_keep() -> None:
+    y = np.array([0, 1] * 10)
+    history = played([None, np.full((20, 2), 0.5), np.full((20, 2), 0.5)], y, 2)
+    chosen = GreedyCommittee(loss=BRIER, first_share=0.5).members(history, SEARCH, Seeds(0))
+    assert 0 not in {member.trial for member in chosen}

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+from scipy.stats import rankdata
 
 from comitia.arrays import Array, Indices
 from comitia.auto.noise import Told, Z, left_out, resamples, spread_of
@@ -164,7 +165,8 @@ class Estimating:
         """Make the decision again and again; tell what it predicts for the rows that are left out."""
         reselection = Reselection(kept, self.told.given, self.told.scoring, self.sample_weight)
         is_quick = reselection.is_quick and not self._tunes
-        counts = left_out(self._units(kept.rows), N_DECISIONS if is_quick else N_SLOW_DECISIONS, rng)
+        y = np.asarray(kept.truth.y[kept.rows], dtype=np.float64)
+        counts = left_out(self._units(kept.rows), y, N_DECISIONS if is_quick else N_SLOW_DECISIONS, rng)
         counts = counts[counts.any(axis=1)]
         known = set(kept.trials.tolist())
         for row, members in zip(counts, reselection(counts), strict=True):
@@ -197,6 +199,10 @@ class Estimating:
         decided = said.values[outside]
         if self._tunes:
             decided = Decisions(p, given, scoring, together, weights, self.order).rule(inside)(p[outside], self.order)
+        if scoring.scorer.is_of_order and p.shape[1] == 2:
+            # decisions differ in scale, and only the order counts: the place among all rows is comparable
+            place = rankdata(p[:, 1]) / (len(p) + 1)
+            p = np.column_stack([1.0 - place, place])
         return replace(made, predictions=given.classes[decided], probabilities=p[outside], classes=given.classes)
 
 

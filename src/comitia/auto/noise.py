@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtri
 from sklearn.metrics._scorer import _BaseScorer
 
-from comitia.arrays import Array, Indices
+from comitia.arrays import AnyArray, Array, Indices
 from comitia.auto.rule_tuning import quiet_score
 from comitia.auto.validation import ValidationPredictions
 from comitia.evaluation.judged import Given
@@ -104,13 +104,33 @@ def resamples(units: Indices, n: int, rng: np.random.Generator) -> Array:
     return np.asarray(drawn[:, places], dtype=np.float64)
 
 
-def left_out(units: Indices, n: int, rng: np.random.Generator, n_parts: int = 10) -> Array:
-    """Leave out a part of the units at a time, again and again in other parts; return which rows are kept, n times."""
+def left_out(units: Indices, y: AnyArray, n: int, rng: np.random.Generator, n_parts: int = 10) -> Array:
+    """Leave out a part of the units at a time, again and again in other parts; return which rows are kept, n times.
+
+    Parts are alike in `y`, codes of classes or numbers: a decision without the rows of one class expects fewer of it,
+    and just these it would be judged by.
+    """
     _, places = np.unique(units, return_inverse=True)
     n_units = int(places.max()) + 1
     n_parts = min(n_parts, n_units)
-    parts = [rng.permutation(n_units) % n_parts for _ in range(-(-n // n_parts))]
-    return np.array([part[places] != i for part in parts for i in range(n_parts)], dtype=np.float64)
+    means = np.bincount(places, y) / np.bincount(places)
+    return np.array(
+        [
+            part[places] != i
+            for part in (_alike(means, n_parts, rng) for _ in range(-(-n // n_parts)))
+            for i in range(n_parts)
+        ],
+        dtype=np.float64,
+    )
+
+
+def _alike(y: Array, n_parts: int, rng: np.random.Generator) -> Indices:
+    """Return a part for each unit: neighbours in the order of y go to different ones."""
+    order = np.lexsort((rng.random(len(y)), y))
+    dealt = np.concatenate([rng.permutation(n_parts) for _ in range(-(-len(y) // n_parts))])[: len(y)]
+    parts = np.empty(len(y), dtype=np.intp)
+    parts[order] = dealt
+    return parts
 
 
 def stretches(n_rows: int) -> Indices:

@@ -20,7 +20,7 @@ from comitia.evaluation.scoring import Scoring
 from comitia.evaluation.shown import shown_classifier, shown_regressor
 from comitia.history import History, Predictions, Truth
 from comitia.seams import Member
-from comitia.selections.committees import GreedyCommittee, weighted
+from comitia.selections.committees import GreedyCommittee, towards_first, weighted
 from comitia.study.study import Study
 
 
@@ -96,9 +96,16 @@ class Reselection:
         if quick is None:
             return [kept.study.members(self._history(row)) for row in counts]
         weights = kept.truth.weights
-        joined, temperatures = quick(counts if weights is None else counts * weights[kept.rows])
-        history = kept.study.history
-        return [weighted(history, kept.trials, *pair) for pair in zip(joined, temperatures, strict=True)]
+        weighed = counts if weights is None else counts * weights[kept.rows]
+        selection = kept.study.method.selection
+        share = selection.first_share if isinstance(selection, GreedyCommittee) and kept.trials[0] == 0 else 0.0
+        found: list[Sequence[Member]] = []
+        for row, joined, temperatures in zip(weighed, *quick(weighed), strict=True):
+            members = weighted(kept.study.history, kept.trials, joined, temperatures)
+            if share and not quick.is_better(joined, temperatures, row, 0):
+                members = towards_first(kept.study.history, members, share, float(temperatures[0]))
+            found.append(members)
+        return found
 
     @cached_property
     def _quick(self) -> Resampled | None:

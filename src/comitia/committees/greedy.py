@@ -13,6 +13,8 @@ from comitia.errors import ChoiceError, check_int
 
 TIE = 1e-6
 """Losses whose relative difference is smaller are equal: what is averaged is kept in single precision."""
+BEYOND = 2.0
+"""Standard errors that are more than noise."""
 LEAST = 0.1
 """Losses below this are compared relative to it: a probability near 1 has no more digits."""
 
@@ -116,6 +118,17 @@ class Greedy:
         if self.most_members is not None and np.count_nonzero(counts) > self.most_members:
             counts[np.argsort(-counts, kind="stable")[self.most_members :]] = 0
         return counts
+
+
+def is_beyond_noise(gains: Array, weights: Array) -> bool:
+    """Tell whether rows gain more in the mean than chance explains: by twice its standard error."""
+    total = weights.sum()
+    if not total > 0:
+        return False
+    mean = float(gains @ weights / total)
+    variance = float((gains - mean) ** 2 @ weights / total)
+    n = float(total**2 / (weights @ weights))
+    return mean > BEYOND * math.sqrt(variance / n)
 
 
 def _known(seconds: Array) -> Array:

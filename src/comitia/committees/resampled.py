@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from comitia.arrays import AnyArray, Array, Indices
-from comitia.committees.greedy import LEAST, TIE, Greedy
+from comitia.committees.greedy import LEAST, TIE, Greedy, is_beyond_noise
 from comitia.committees.losses import AverageLoss
 from comitia.committees.tempering import LEAST_PROBABILITY, WIDEST, n_rows, surprise, tempered
 
@@ -37,6 +37,14 @@ class Resampled:
         places = self._temperature_places(weights)
         products = np.array([self._products(row, at) for row, at in zip(weights, places, strict=True)])
         return chosen(self.greedy, products), self._grid[places]
+
+    def is_better(self, counts: Indices, temperatures: Array, weights: Array, model: int) -> bool:
+        """Tell whether a committee of one resample is better than a model beyond noise, on the resample's rows."""
+        places = np.searchsorted(self._grid, temperatures)
+        members = np.flatnonzero(counts)
+        total = sum(counts[i] * self._residuals(int(i), int(places[i])).astype(np.float64) for i in members)
+        alone = self._residuals(model, int(places[model])).astype(np.float64)
+        return is_beyond_noise(self.loss.rows(alone) - self.loss.rows(total / counts.sum()), weights)
 
     @property
     def _tempers(self) -> bool:

@@ -136,9 +136,14 @@ class Averages:
 
     def loss(self) -> Array:
         """Return the committee's own loss; without members it is infinite."""
-        if self.size == 0 or self.total is None:
+        if self.size == 0:
             return np.asarray(np.inf)
-        return np.asarray(self.measure.rows(self.total / self.size) @ self.rows.weights)
+        return np.asarray(self.row_losses() @ self.rows.weights)
+
+    def row_losses(self) -> Array:
+        """Return the loss of each row of a committee that has members, (n,)."""
+        assert self.total is not None
+        return np.asarray(self.measure.rows(self.total / self.size))
 
     def losses_with(self, answers: AnyArray) -> Array:
         """Return the losses with each model of a pool added: (n_models, ..., n) -> (n_models,)."""

@@ -101,6 +101,11 @@ class Scorer:
         methods = self.score._response_method
         return (methods,) if isinstance(methods, str) else tuple(methods)
 
+    @property
+    def is_of_order(self) -> bool:
+        """Whether only the order of rows counts, from the least to the most probable, as for ROC AUC."""
+        return self.asks_for == ("decision_function", "predict_proba")
+
 
 Loss = RowLoss | Scorer
 LossLike = str | Loss | Callable[..., float]

@@ -5,17 +5,18 @@ Where no predictions were kept they hand over the best trial.
 
 import math
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 
 import numpy as np
 
 from comitia.arrays import Array, Indices
 from comitia.committees.bootstraps import Bootstraps
 from comitia.committees.combine import Answers, combined, kept_answers
-from comitia.committees.greedy import Greedy, argmin_with_ties
+from comitia.committees.greedy import Greedy, argmin_with_ties, is_beyond_noise
 from comitia.committees.losses import AverageLoss, CommitteeLoss
 from comitia.committees.pool import by_row, loss_for, no_members, pool_of, whole_predictions
 from comitia.committees.slots import SlotRules, committee_of
+from comitia.committees.votes import Averages
 from comitia.errors import check_int
 from comitia.evaluation.scoring import Loss, Scorer
 from comitia.evaluation.shown import shown_regressor
@@ -36,6 +37,9 @@ class GreedyCommittee:
     classes were."""
     wants_probabilities: bool = False
     """Keep class probabilities instead of classes; a loss of averages does without being told."""
+    first_share: float = 0.0
+    """What the first trial gets of the weights where the committee is not better than it beyond noise: for searches
+    that begin with a default configuration. Only for losses of averages."""
 
     @property
     def needs(self) -> Needs:
@@ -50,8 +54,16 @@ class GreedyCommittee:
         order = np.argsort(pool.numbers)  # the earlier of equals is the earlier trial
         answers = pool.answers if (np.diff(order) > 0).all() else pool.answers[order]
         rng = seeds("greedy", len(history))
-        counts = self.greedy(no_members(pool, loss), answers, rng, pool.seconds[order])
-        return weighted(history, pool.numbers[order], counts, pool.temperatures[order])
+        nobody = no_members(pool, loss)
+        counts = self.greedy(nobody, answers, rng, pool.seconds[order])
+        members = weighted(history, pool.numbers[order], counts, pool.temperatures[order])
+        if not self.first_share or pool.numbers[order][0] != 0 or not isinstance(nobody, Averages):
+            return members
+        first = np.arange(len(counts)) == 0
+        alone, together = (nobody.plus(np.repeat(answers, times, axis=0)).row_losses() for times in (first, counts))
+        if is_beyond_noise(alone - together, nobody.rows.weights):
+            return members
+        return towards_first(history, members, self.first_share, float(pool.temperatures[order][0]))
 
 
 @dataclass(frozen=True)
@@ -112,6 +124,16 @@ def weighted(
         Member(trial.config, int(counts[i]) / total, trial.number, float(temperatures[i]))
         for i, trial in zip(order, trials, strict=True)
     ]
+
+
+def towards_first(history: History, members: Sequence[Member], share: float, temperature: float) -> list[Member]:
+    """Return members with a share of the weights given to the first trial."""
+    weights = {member.trial: (1.0 - share) * member.weight for member in members}
+    weights[0] = weights.get(0, 0.0) + share
+    known = {member.trial: member for member in members}
+    first = known.get(0) or Member(history.trial(0).config, 0.0, 0, temperature)
+    mixed = [replace(known.get(trial, first), weight=weight) for trial, weight in weights.items()]
+    return sorted(mixed, key=lambda member: -member.weight)
 
 
 def validation_loss(
