@@ -26,10 +26,10 @@ class NoiseFloor:
     """Stop the search when what could still be gained is less than the noise of a validation score: a callback.
 
     After Makarova et al. (2022, "Automatic termination for hyperparameter optimization"): a Gaussian process of all
-    trials bounds what is left to gain, from the worst that the best configuration may be to the best that any other may be,
-    each by one standard deviation. It is compared with the standard error of a mean over folds, which share training
-    rows (Nadeau and Bengio 2003). Where a trial has a single loss no noise is known, and it never stops. It looks at
-    the history alone, so one object serves any number of studies.
+    trials bounds what is left to gain, from the worst that the best configuration may be to the best that any other
+    may be, each by one standard deviation. It is compared with the standard error of a mean over folds, which share
+    training rows (Nadeau and Bengio 2003). Where a trial has a single loss no noise is known, and it never stops. It
+    looks at the history alone, so one object serves any number of studies.
 
     Parameters
     ----------
