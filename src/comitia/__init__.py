@@ -19,6 +19,7 @@ from comitia.minimize import minimize
 from comitia.seeds import Seeds
 from comitia.selections.committees import GreedyCommittee
 from comitia.space import Config, Space
+from comitia.study.noise_floor import NoiseFloor
 from comitia.study.patience import Patience
 from comitia.study.store import MemoryStore, SqliteStore
 from comitia.study.study import Study
@@ -39,6 +40,7 @@ __all__ = [
     "History",
     "MemoryStore",
     "Method",
+    "NoiseFloor",
     "Observation",
     "Patience",
     "Predictions",

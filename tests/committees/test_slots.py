@@ -50,7 +50,7 @@ def test_the_slots_and_the_values_are_those_of_algorithm_4_1(seed: int, n: int, 
     answers, y = random_answers(seed, n_models=n + 1)
     slots, losses = by_hand(answers, y, m, repeats)
     history = played(answers, y, 3)
-    rules = SlotRules(SQUARED_MARGIN, n_slots=m, with_replacement=repeats)
+    rules = SlotRules(SQUARED_MARGIN, n_slots=m, with_replacement=repeats, inside="nothing")
     committee = Committee(rules)
     committee.update(history)
     assert {slot: k for slot, k in enumerate(committee.slots) if k >= 0} == slots

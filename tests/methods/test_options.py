@@ -34,7 +34,7 @@ def test_several_options_have_one_order() -> None:
 @pytest.mark.parametrize("option", sorted(OPTIONS))
 def test_an_option_changes_a_method_that_can_be_pickled(option: str) -> None:
     name = BY_OPTION.get(option, "eo-sqm" if option == "inside" else "bo-post")
-    value = "again" if option == "inside" else "4"
+    value = "out" if option == "inside" else "4"
     method = get_method(f"{name}[{option}={value}]")
     assert pickle.loads(pickle.dumps(method)).name == method.name
     assert (method.goal, method.selection) != (METHODS[name].goal, METHODS[name].selection)

@@ -42,8 +42,6 @@ MOST_ROWS = 20_000
 """Rows that are enough to see how optimistic a decision is; of more, so many are drawn."""
 MOST_SCORED = 20_000
 """Rows that a function of the user's, which may look at the table, is asked about at once."""
-SHARED = 0.5
-"""Part of the correction of Nadeau and Bengio (2003) for training rows that folds share."""
 
 
 @dataclass(frozen=True)
@@ -133,8 +131,11 @@ class Estimating:
 
     @property
     def widening(self) -> float:
-        """By how much intervals are wider than those of as many new rows: folds share rows that they train on."""
-        return math.sqrt(1.0 + SHARED * self.n_folds / (self.n_folds - 1)) if self.n_folds > 1 else 1.0
+        """By how much intervals are wider than those of as many new rows: folds share rows that they train on.
+
+        Nadeau and Bengio (2003): a variance over k folds is to be multiplied by 1/k + 1/(k - 1) instead of 1/k.
+        """
+        return math.sqrt(1.0 + self.n_folds / (self.n_folds - 1)) if self.n_folds > 1 else 1.0
 
     def _units(self, rows: Indices) -> Indices:
         return rows if self.units is None else self.units[rows]

@@ -45,9 +45,9 @@ class SlotRules:
     model improves is given up."""
     with_replacement: bool = False
     """Whether a model may sit in several slots."""
-    inside: Inside = "nothing"
-    """What a model that sits in another slot scores: "nothing" is added (sets), its vote counts "again" (multisets,
-    always so with replacement), or it is left "out" of what the surrogate sees."""
+    inside: Inside = "again"
+    """What a model that sits in another slot scores: its vote counts "again" (multisets, always so with replacement),
+    "nothing" is added (sets), or it is left "out" of what the surrogate sees. Decided by `eo-scoring`."""
 
     def __post_init__(self) -> None:
         if self.inside not in get_args(Inside):

@@ -17,6 +17,7 @@ from comitia.optimizers.bayes.gaussian_process import GaussianProcess
 from comitia.optimizers.bayes.maximise import Perturbations
 from comitia.optimizers.known_first import KnownFirst
 from comitia.selections.committees import GreedyCommittee
+from comitia.selections.single import PosteriorMean
 
 BAYES = partial(
     Bayes,
@@ -76,6 +77,17 @@ METHODS = [
         selection=GreedyCommittee(AT_MOST_EIGHT, loss=LOG_LOSS),
     ),
     Method("bayes", BAYES, "Gaussian process that knows branches, with an offset for each."),
+    Method(
+        "bayes-pm",
+        BAYES,
+        "`bayes`, return the trial of which the model of all trials expects most.",
+        selection=PosteriorMean(
+            among_trials=True,
+            surrogate=partial(
+                GaussianProcess, view="branches", has_offsets=True, n_samples=0, priors=SHORT, outputs=clipped
+            ),
+        ),
+    ),
     Method(
         "bayes-per-second",
         partial(BAYES, clock=partial(GaussianProcess, view="branches", n_samples=0)),
