@@ -34,7 +34,13 @@ app = typer.Typer(
 
 Format = StrEnum("Format", ["table", "json", "csv"])
 Preset = StrEnum("Preset", ["fast", "balanced", "thorough"])
-EstimateOption = StrEnum("EstimateOption", ["auto", "nested", "none"])
+EstimateKinds = StrEnum("EstimateKinds", ["auto", "nested", "none"])
+HowGoodOption = Annotated[
+    EstimateKinds, typer.Option(help="How good it will be: auto, nested (six times the fits), or none.")
+]
+MetricOption = Annotated[
+    str | None, typer.Option(help="What counts: a scikit-learn scorer such as roc_auc, f1, rmse, mae.")
+]
 Output = Annotated[Path, typer.Option("--output", "-o", help="Folder for the model; must be new or empty.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
 VerboseOption = Annotated[bool, typer.Option("--verbose", "-v", help="Say what is tried, one line per trial.")]
@@ -67,9 +73,7 @@ def fit(
     time_limit: Annotated[float | None, typer.Option(help="Seconds for everything; 60 if no limit is given.")] = None,
     n_trials: Annotated[int | None, typer.Option(help="Configurations to try.")] = None,
     task: Annotated[str | None, typer.Option(help="classification or regression; detected if not given.")] = None,
-    metric: Annotated[
-        str | None, typer.Option(help="What counts: a scikit-learn scorer such as roc_auc, f1, rmse, mae.")
-    ] = None,
+    metric: MetricOption = None,
     also: Annotated[list[str] | None, typer.Option(help="A further metric to report; may be repeated.")] = None,
     pos_label: Annotated[str | None, typer.Option(help="The positive one of two classes, for f1 and its like.")] = None,
     class_weight: Annotated[str | None, typer.Option(help="balanced: rare classes count as much as others.")] = None,
@@ -77,9 +81,7 @@ def fit(
     weights: Annotated[str | None, typer.Option(help="Column with the weight of each row.")] = None,
     time_column: Annotated[str | None, typer.Option(help="Column to sort by; splits then respect time.")] = None,
     method: Annotated[str | None, typer.Option(help="A method of `comitia methods`; committee if not given.")] = None,
-    estimate: Annotated[
-        EstimateOption, typer.Option(help="How good it will be: auto, nested (six times the fits), or none.")
-    ] = EstimateOption.auto,
+    estimate: HowGoodOption = EstimateKinds.auto,
     preset: Annotated[Preset, typer.Option(help="How much care to take.")] = Preset.balanced,
     include: Annotated[list[str] | None, typer.Option(help="A learner to search; may be repeated.")] = None,
     exclude: Annotated[list[str] | None, typer.Option(help="A learner to leave out; may be repeated.")] = None,
