@@ -7,7 +7,8 @@ Tables of 50, 100, 300 and 1,000 rows, five draws from each of 21 sets of at lea
 - `... judge FOLDER --data DATASETS` chooses from them as `fit` does now, fits that on all rows of the small table,
   scores it on all others (at most 10,000), and works out the estimate. Nothing is searched: it can be repeated after a
   change.
-- `... report FOLDER` prints bias, coverage and width, and how often a search ended worse than it began.
+- `... report FOLDER` prints bias, coverage and width, and how often a search ended worse than it began. So does
+  `... report experiments/rows/estimates.csv`, which is what was judged so far.
 
 The first two resume. Beside the committee, the default configuration (the first trial) and the trial with the least
 validation loss are scored, too.
@@ -199,9 +200,15 @@ def _bias(rows: pd.DataFrame, column: str) -> pd.Series:
     return (rows[column] - rows["true"]) * scale
 
 
-def report(folder: Path) -> None:
+def judged(place: Path) -> pd.DataFrame:
+    """Return what was judged: of a folder, or of a file that was kept."""
+    if place.is_file():
+        return pd.read_csv(place)
+    return pd.DataFrame([row for path in sorted(place.glob("*.json")) for row in json.loads(path.read_text())])
+
+
+def report(rows: pd.DataFrame) -> None:
     """Print the tables."""
-    rows = pd.DataFrame([row for path in sorted(folder.glob("*.json")) for row in json.loads(path.read_text())])
     known = rows[rows["estimate"].notna()].copy()
     known["covers"] = (known["low"] <= known["true"]) & (known["true"] <= known["high"])
     known["ratio"] = (known["high"] - known["low"]) / known["fresh_width"]
@@ -234,10 +241,14 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--data", type=Path)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--keep", type=Path, help="write what was judged to this file, which report reads as well")
     parser.add_argument("--again", action="store_true", help="judge cells again that have been judged")
     args = parser.parse_args()
     if args.step == "report":
-        report(args.folder)
+        rows = judged(args.folder)
+        if args.keep is not None:
+            rows.to_csv(args.keep, index=False, float_format="%.6g")
+        report(rows)
         return
     args.folder.mkdir(parents=True, exist_ok=True)
     cells = [Cell(name, n, draw) for draw, n, name in product(range(N_DRAWS), SIZES, (*CLASSES, *NUMBERS))]
