@@ -247,7 +247,7 @@ def main() -> None:
     if args.step == "report":
         rows = judged(args.folder)
         if args.keep is not None:
-            rows.to_csv(args.keep, index=False, float_format="%.6g")
+            rows.to_csv(args.keep, index=False, float_format="%.10g")
         report(rows)
         return
     args.folder.mkdir(parents=True, exist_ok=True)
