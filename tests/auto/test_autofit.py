@@ -8,7 +8,7 @@ from sklearn.datasets import load_diabetes, load_iris
 from sklearn.model_selection import ShuffleSplit
 
 from comitia import METHODS, AutoClassifier, AutoRegressor, Study, TableEvaluator, get_space
-from comitia.auto.autofit import default_folds, default_method, stacked
+from comitia.auto.autofit import default_folds, default_method, method_for, stacked
 from comitia.errors import TableError
 from comitia.evaluation.resampling import Reshuffled
 from comitia.evaluation.scoring import make_scoring
@@ -60,7 +60,9 @@ def test_rows_to_judge_on_are_one_split() -> None:
 
 
 def test_auto_is_the_default_method_but_for_its_first_trials() -> None:
-    default = default_method("classification", 5, is_grouped=False)
+    default = method_for(
+        default_method("classification", 5, is_grouped=False), make_scoring("accuracy", "classification")
+    )
     auto = METHODS["auto"]
     assert (auto.goal, auto.selection) == (default.goal, default.selection)
     assert (auto.is_reshuffled, auto.has_selection_split) == (default.is_reshuffled, default.has_selection_split)

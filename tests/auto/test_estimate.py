@@ -89,7 +89,7 @@ def test_the_short_way_is_the_long_way(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_is_learned_is_expected() -> None:
     found = known(classifier().fit(X, Y))
-    assert 0.9 < found.interval[0] < found.score < found.interval[1] <= 1.0
+    assert 0.85 < found.interval[0] < found.score < found.interval[1] <= 1.0
     assert found.score <= found.optimistic + 1e-9
     assert found.metric == "accuracy"
     assert str(found).startswith("accuracy 0.9")

@@ -19,7 +19,7 @@ from comitia.errors import SpaceError
 from tests.ids import stable
 
 RNG = np.random.default_rng
-ends = st.floats(-1e6, 1e6).map(lambda end: float(f"{end:.6g}"))
+ends = st.floats(-1e6, 1e6).map(lambda end: round(end, 6))
 positive = st.floats(-12, 6).map(lambda exponent: float(f"{10**exponent:.6g}"))
 
 

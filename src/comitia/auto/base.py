@@ -39,7 +39,7 @@ from comitia.methods import Method, get_method
 from comitia.seams import Store
 from comitia.seeds import seed_of
 from comitia.study.budget import Budget, Meter
-from comitia.study.study import Callback
+from comitia.study.study import Callback, Study
 from comitia.tables.cleaner import Columns, Matrix, TableCleaner, column_names
 
 ESTIMATE_SHARE = 0.02
@@ -184,6 +184,11 @@ class AutoBase(Results):
         seconds, given = self._budget().time_limit, auto.evaluator.given
         told = nested_predictions(self, rows, given.y, given.classes, self._task, seconds, self.study_.seeds.seed)
         return parts.nested(told)
+
+    def adopt(self, study: Study) -> None:
+        """Take a study that was read, with the method that this estimator searches by under the recorded name."""
+        study.method = method_for(study.method, self._scoring())
+        self.study_ = study
 
     def check_parameters(self) -> None:
         """Refuse wrong parameters, before anything is read or written."""

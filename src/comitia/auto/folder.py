@@ -107,7 +107,7 @@ def load(path: str | Path, *, trusted: Sequence[str] = ()) -> Any:
         )
     model.storage = None  # that of its own fit; another one needs another record
     if (study := _read_study(path)) is not None:
-        model.study_ = study
+        model.adopt(study)
     return model
 
 
