@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Self, get_args
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -171,7 +172,8 @@ class AutoBase(Results):
         self.validation_scores_ = auto.scores(found)
         self.validation_score_ = self.validation_scores_["score"]
         self.estimate_ = self._estimate(auto, rows, found)
-        self.data_summary_ = self._survey(rows, target, found)
+        name = str(y.name) if isinstance(y, pd.Series) and y.name is not None else None
+        self.data_summary_ = self._survey(rows, target, found, name)
         self.fit_seconds_ = meter.seconds
         return self
 
@@ -191,13 +193,14 @@ class AutoBase(Results):
         told = nested_predictions(self, rows, given.y, given.classes, self._task, seconds, self.study_.seeds.seed)
         return parts.nested(told)
 
-    def _survey(self, rows: FitRows, target: AnyArray, found: Validated | None) -> Json | None:
+    def _survey(self, rows: FitRows, target: AnyArray, found: Validated | None, name: str | None) -> Json | None:
         """Describe the table for the report, which has no rows; None where it holds what cannot be described."""
         told = None if found is None else found.predictions
         judged = None if told is None else Judged(told.rows, told.folds)
         n = int(rows.X.shape[0])  # rows of `X_val` come after these
         try:
-            return survey(rows.X, target[:n], self._target.classes, judged, self.cleaner_.names_)
+            found_in = survey(rows.X, target[:n], self._target.classes, judged, self.cleaner_.names_)
+            return {**found_in, "target_name": name}
         except (ValueError, TypeError, ArithmeticError, LookupError) as error:  # no reason to lose a model
             log.warning("the table could not be described for the report: %s", error)
             return None

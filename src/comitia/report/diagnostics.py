@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.metrics import confusion_matrix, roc_auc_score, roc_curve
 
 from comitia.arrays import AnyArray, Array, Json
+from comitia.auto.noise import Z
 from comitia.auto.validation import ValidationPredictions
 
 MOST_CLASSES = 20
@@ -43,12 +44,15 @@ def _by_fold(told: ValidationPredictions) -> Json | None:
         else np.abs(told.y.astype(np.float64) - told.predictions.astype(np.float64))
     )
     parts = [wrong[told.folds == fold] for fold in folds]
-    spread = [float(part.std() / np.sqrt(max(len(part), 1))) for part in parts]
+    n, error = np.array([len(part) for part in parts], dtype=np.float64), np.array([part.mean() for part in parts])
+    half = Z * np.array([part.std() for part in parts]) / np.sqrt(n)
+    low, high = (np.maximum(error - half, 0.0), error + half) if told.classes is None else _wilson(error, n)
     return {
         "fold": folds,
-        "n": [len(part) for part in parts],
-        "error": [float(part.mean()) for part in parts],
-        "spread": spread,
+        "n": n,
+        "error": error,
+        "low": low,
+        "high": high,
         "what": "share of rows that are wrong" if told.classes is not None else "mean size of the error",
     }
 
@@ -111,11 +115,16 @@ def _binned(p: Array, is_true: Array) -> Json:
     order = np.argsort(p, kind="stable")
     parts = [part for part in np.array_split(order, N_BINS) if len(part)]
     n = np.array([len(part) for part in parts], dtype=np.float64)
-    share, z = np.array([is_true[part].mean() for part in parts]), 1.645
-    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
-    said = [float(p[part].mean()) for part in parts]
-    return {"said": said, "true": share, "low": np.maximum(middle - half, 0), "high": middle + half, "n": n}
+    share = np.array([is_true[part].mean() for part in parts])
+    low, high = _wilson(share, n)
+    return {"said": [float(p[part].mean()) for part in parts], "true": share, "low": low, "high": high, "n": n}
+
+
+def _wilson(share: Array, n: Array) -> tuple[Array, Array]:
+    """Return Wilson's 90 % interval of shares of n rows."""
+    middle = (share + Z**2 / (2 * n)) / (1 + Z**2 / n)
+    half = Z / (1 + Z**2 / n) * np.sqrt(share * (1 - share) / n + Z**2 / (4 * n**2))
+    return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
 
 
 def _numbers(told: ValidationPredictions) -> Json:

@@ -204,7 +204,8 @@ def _scale_of_fit(options: Json, n_classes: int | None) -> Scale:
 
 
 def _title(found: Found) -> str:
-    target = (found.options or {}).get("target")
+    data = (None if found.model is None else found.model.data_summary_) or {}
+    target = (found.options or {}).get("target") or data.get("target_name")
     if target:
         return f"Predicting {target}"
     if found.model is not None:

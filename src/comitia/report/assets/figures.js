@@ -8,12 +8,12 @@ const comitiaFigures = (() => {
   const color = (i) => PALETTE[i % PALETTE.length];
 
   function layoutOf(theme, own) {
-    const axis = { gridcolor: theme.color("line"), linecolor: theme.color("line"), zerolinecolor: theme.color("line"), tickcolor: theme.color("line"), automargin: true, title: { standoff: 10 } };
+    const axis = { gridcolor: theme.color("line"), linecolor: theme.color("line"), zerolinecolor: theme.color("line"), tickcolor: theme.color("line"), automargin: true, exponentformat: "power", title: { standoff: 10 } };
     const made = {
       font: { family: theme.font, size: 13, color: theme.color("soft") }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
       margin: { l: 50, r: 10, t: 12, b: 40 }, height: theme.isNarrow ? 300 : 380, autosize: true, hovermode: "closest", dragmode: false,
       hoverlabel: { bgcolor: theme.color("raised"), bordercolor: theme.color("line"), font: { color: theme.color("ink"), family: theme.font, size: 13 }, align: "left" },
-      legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0, font: { size: 12 }, itemclick: "toggle", itemdoubleclick: "toggleothers" },
+      legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0, font: { size: 12 }, traceorder: "normal", itemclick: "toggle", itemdoubleclick: "toggleothers" },
       colorway: PALETTE, ...own,
     };
     for (const name of Object.keys(made).filter((key) => /^[xy]axis\d*$/.test(key)).concat(["xaxis", "yaxis"])) made[name] = { ...axis, ...(made[name] ?? {}), fixedrange: true };
@@ -66,7 +66,7 @@ const comitiaFigures = (() => {
     const notes = size <= 12 ? z.flatMap((row, i) => row.map((value, j) => ({ x: j, y: i, text: shown[i][j], showarrow: false, font: { size: theme.isNarrow ? 10 : 12, color: inkOn(((value ?? low) - low) / span, theme) } }))) : [];
     const ticks = (labels) => ({ tickmode: "array", tickvals: labels.map((_, i) => i), ticktext: labels.map((label) => short(label, theme.isNarrow ? 10 : 18)), showgrid: false, zeroline: false });
     return { data: [{ type: "heatmap", z, colorscale: shades(theme), zmin: low, zmax: high, showscale: false, xgap: 2, ygap: 2, text: shown, customdata: y.map((a) => x.map((b) => [text(a), text(b)])), hovertemplate: "%{customdata[0]}<br>%{customdata[1]}<br>%{text}<extra></extra>" }],
-      layout: { annotations: notes, height: Math.min(560, Math.max(240, 90 + 44 * size)), xaxis: { ...ticks(x), title: { text: xTitle }, side: "bottom" }, yaxis: { ...ticks(y), autorange: "reversed", title: { text: yTitle } } } };
+      layout: { annotations: notes, height: Math.min(560, Math.max(240, 90 + 44 * size)), xaxis: { ...ticks(x), title: { text: xTitle }, side: "bottom" }, yaxis: { ...ticks(y), autorange: "reversed", title: { text: yTitle, standoff: 18 } } } };
   }
   function correlation(doc, theme) {
     const found = doc.committee.correlation;
@@ -133,14 +133,15 @@ const comitiaFigures = (() => {
     const better = (a, b) => (found.score[b] - found.score[a]) * (doc.headline.is_greater_better ? 1 : -1);
     const ranked = [...places].sort(better);
     const scores = ranked.map((p) => found.score[p]);
-    const [low, high] = [Math.min(...scores), Math.max(...scores)];
+    const worst = scores[Math.floor(0.9 * (scores.length - 1))]; // a few that are far worse would press the others together
+    const [low, high] = [Math.min(worst, scores[0]), Math.max(worst, scores[0])];
     const nBest = Math.max(1, Math.ceil(ranked.length / 10));
-    const groups = [{ name: "the others", some: ranked.slice(nBest, 400), style: { color: theme.color("faint"), width: 0.7 }, opacity: 0.35 }, { name: "the best tenth", some: ranked.slice(0, nBest), style: { color: theme.color("accent"), width: 1.8 }, opacity: 0.85 }];
+    const groups = [{ name: "the others", some: ranked.slice(nBest, 400), style: { color: theme.color("faint"), width: 0.9 }, opacity: 0.55 }, { name: "the best tenth", some: ranked.slice(0, nBest), style: { color: theme.color("accent"), width: 1.8 }, opacity: 0.85 }];
     const data = groups.filter((group) => group.some.length).map((group) => {
       const x = [], y = [];
       for (const p of group.some) {
         scaled.forEach((axis, i) => { x.push(i); y.push(axis.place(p)); });
-        x.push(scaled.length); y.push((found.score[p] - low) / (high - low || 1));
+        x.push(scaled.length); y.push(Math.min(1, Math.max(0, (found.score[p] - low) / (high - low || 1))));
         x.push(null); y.push(null);
       }
       return { type: "scatter", mode: "lines", name: group.name, x, y, line: group.style, opacity: group.opacity, hoverinfo: "skip", connectgaps: false };
@@ -149,7 +150,7 @@ const comitiaFigures = (() => {
     const ends = [...scaled.map((axis) => [numberText(axis.low), numberText(axis.high)]), [numberText(low), numberText(high)]];
     const notes = ends.flatMap(([bottom, top], i) => [[bottom, -0.06], [top, 1.06]].map(([words, y]) => ({ x: i, y, text: words, showarrow: false, font: { size: 11, color: theme.color("soft") } })));
     const names = [...axes.map((one) => one.name.split(":").at(-1)), doc.headline.metric];
-    return { data, layout: { annotations: notes, margin: { l: 30, r: 30, t: 12, b: 60 }, xaxis: { tickmode: "array", tickvals: names.map((_, i) => i), ticktext: names.map((name) => short(name, theme.isNarrow ? 10 : 20)), showgrid: true, zeroline: false, range: [-0.3, names.length - 0.7] }, yaxis: { showticklabels: false, showgrid: false, zeroline: false, range: [-0.13, 1.13] } } };
+    return { data, layout: { annotations: notes, margin: { l: 30, r: 30, t: 12, b: 60 }, xaxis: { tickmode: "array", tickvals: names.map((_, i) => i), ticktext: names.map((name) => short(name, theme.isNarrow ? 10 : 20)), showgrid: true, showline: false, zeroline: false, range: [-0.3, names.length - 0.7] }, yaxis: { showticklabels: false, showgrid: false, showline: false, ticks: "", zeroline: false, range: [-0.13, 1.13] } } };
   }
   function posterior(doc, curve, theme) {
     const fill = theme.isDark ? "rgba(127,176,245,.18)" : "rgba(31,95,191,.13)";
@@ -171,7 +172,7 @@ const comitiaFigures = (() => {
   const diagonal = (theme, ends = [0, 1]) => ({ type: "scatter", mode: "lines", x: ends, y: ends, line: { color: theme.color("faint"), width: 1, dash: "dot" }, showlegend: false, hoverinfo: "skip" });
   function roc(doc, theme) {
     const data = doc.diagnostics.roc.map((one, i) => ({ type: "scatter", mode: "lines", name: `${short(one.label)}: ${one.area.toFixed(3)}`, x: one.x, y: one.y, line: { color: color(i), width: 2 }, hovertemplate: `${text(one.label)}<br>true %{y:.3f}, false %{x:.3f}<extra></extra>` }));
-    return { data: [diagonal(theme), ...data], layout: { showlegend: true, xaxis: { title: { text: "false positives" }, range: [-0.01, 1], tickformat: ".0%" }, yaxis: { title: { text: "true positives" }, range: [0, 1.01], tickformat: ".0%" } } };
+    return { data: [diagonal(theme), ...data], layout: { showlegend: true, xaxis: { title: { text: "false positives" }, range: [-0.01, 1.01], tickformat: ".0%" }, yaxis: { title: { text: "true positives" }, range: [0, 1.01], tickformat: ".0%" } } };
   }
   function calibration(doc, theme) {
     const data = doc.diagnostics.calibration.map((one, i) => ({ type: "scatter", mode: "lines+markers", name: short(one.label), x: one.said, y: one.true, line: { color: color(i), width: 1.5 }, marker: { size: 6 }, customdata: one.n,
@@ -188,7 +189,7 @@ const comitiaFigures = (() => {
   }
   function folds(doc, theme) {
     const found = doc.diagnostics.by_fold;
-    return { data: [{ type: "scatter", mode: "markers", x: found.fold.map((fold) => fold + 1), y: found.error, marker: { color: theme.color("accent"), size: 9 }, customdata: found.n, error_y: { type: "data", array: found.spread.map((s) => 1.645 * s), color: theme.color("faint"), thickness: 1.2, width: 4 }, hovertemplate: "fold %{x}: %{y:.4g} (%{customdata} rows)<extra></extra>" }], layout: { xaxis: { title: { text: "fold" }, dtick: 1 }, yaxis: { title: { text: found.what }, rangemode: "tozero" }, height: 280 } };
+    return { data: [{ type: "scatter", mode: "markers", x: found.fold.map((fold) => fold + 1), y: found.error, marker: { color: theme.color("accent"), size: 9 }, customdata: found.n, error_y: { type: "data", symmetric: false, array: found.high.map((v, i) => v - found.error[i]), arrayminus: found.low.map((v, i) => found.error[i] - v), color: theme.color("faint"), thickness: 1.2, width: 4 }, hovertemplate: "fold %{x}: %{y:.4g} (%{customdata} rows)<extra></extra>" }], layout: { xaxis: { title: { text: "fold" }, dtick: 1 }, yaxis: { title: { text: found.what }, rangemode: "tozero" }, height: 280 } };
   }
 
   return { layoutOf, scores, correlation, choices, importance, columns, slice, parallel, posterior, confusion, roc, calibration, predicted, histogram, folds };

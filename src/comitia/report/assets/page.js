@@ -111,6 +111,7 @@ const comitia = (() => {
     if (!window.Plotly || (figure.isDrawn && !isForced)) return;
     const { data, layout } = figure.make(theme());
     figure.isDrawn = true;
+    figure.holder.classList.add("drawn");
     window.Plotly.react(figure.holder, data, comitiaFigures.layoutOf(theme(), layout), { displayModeBar: false, responsive: true, scrollZoom: false });
   }
   function paintAll(isForced = false) {
