@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
-import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ import numpy as np
 
 from comitia.arrays import Array, Indices, Mask
 from comitia.errors import ComitiaError
-from comitia.history import Observation, Trial, Truth
+from comitia.history import Observation, Trial
 from comitia.study.record import Header
 from comitia.study.store import APPLICATION_ID
 from comitia.study.study import Study
@@ -84,8 +83,8 @@ class Recorded:
     """Which study it is; None where it has not begun, or that cannot be read."""
     trials: Trials
     problem: str | None = None
-    n_classes: int | None = None
-    """Of the target, 0 for numbers; None where it is not recorded."""
+    metric: tuple[str, float] | None = None
+    """What trials of a fit are judged by, and the score of a loss of 0; None where it is not recorded."""
 
 
 def trials_of(study: Study) -> Trials:
@@ -107,10 +106,10 @@ def read_trials(path: Path) -> Recorded:
                 return Recorded(None, _columns([]), f"{path.name!r} is not a comitia study, but another SQLite file.")
             header, problem = _header(connection)
             trials, worse = _rows(connection)
-            n_classes = _n_classes(connection)
+            metric = _metric(connection)
     except (sqlite3.Error, UnicodeError) as error:
         return Recorded(None, _columns([]), f"The study's file {path.name!r} cannot be read: {error}.")
-    return Recorded(header, trials, worse or problem, n_classes)
+    return Recorded(header, trials, worse or problem, metric)
 
 
 def _opened(path: Path) -> sqlite3.Connection:
@@ -133,11 +132,12 @@ def _header(connection: sqlite3.Connection) -> tuple[Header | None, str | None]:
         return None, f"The study's record is damaged: {error}."
 
 
-def _n_classes(connection: sqlite3.Connection) -> int | None:
-    row = connection.execute("SELECT value FROM blobs WHERE key = 'truth'").fetchone()
+def _metric(connection: sqlite3.Connection) -> tuple[str, float] | None:
+    row = connection.execute("SELECT value FROM blobs WHERE key = 'metric'").fetchone()
     try:
-        return None if row is None else Truth.from_bytes(row[0]).n_classes
-    except (ValueError, TypeError, OSError, zipfile.BadZipFile):
+        found = {} if row is None else json.loads(row[0])
+        return (str(found["name"]), float(found["best"])) if found else None
+    except (ValueError, TypeError, LookupError):
         return None
 
 
