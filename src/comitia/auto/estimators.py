@@ -76,7 +76,8 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
     cv : int, float, splitter or list of splits, optional
         If not given: stratified folds, 10 below 300 rows, 8 below 1,000, 5 below 20,000, else 3.
     include : list, optional
-        Names of learners (`comitia.learners.default.LEARNERS`), your own estimators, or pairs `(estimator, space)`.
+        Names of learners (`comitia spaces` lists those of the default space), your own estimators, or pairs
+        `(estimator, space)`.
     exclude : list of str
         Learners to leave out.
     refit : {"full", "full+val", "folds", False}
@@ -103,7 +104,7 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
     ----------
     members_ : list of FittedMember
         What votes or is averaged: `config`, `weight`, `pipeline` (fitted; it takes the cleaned table), `trial`,
-        `temperature` (what its probabilities are tempered by, see docs/committees.md).
+        `temperature` (what its probabilities are tempered by, see docs/methods/committees.md).
     validation_predictions_ : ValidationPredictions
         What the members said together about rows that they were not fitted on: `rows`, `y`, `predictions`,
         `probabilities`; `to_frame()` makes a table of it. Each fold's decisions are made by a rule that was tuned on
