@@ -41,7 +41,8 @@ default_role = "py:obj"
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
-napoleon_use_ivar = True
+napoleon_custom_sections = [("Attributes", "params_style")]
+napoleon_use_param = False  # parameters that are described together stay together
 napoleon_use_rtype = False
 python_use_unqualified_type_names = True
 nitpicky = True
@@ -56,8 +57,16 @@ html_show_sphinx = False
 html_show_copyright = False
 html_copy_source = True
 html_theme_options = {
-    "light_css_variables": {"color-brand-primary": "#2a5db0", "color-brand-content": "#2a5db0"},
-    "dark_css_variables": {"color-brand-primary": "#8ab4f8", "color-brand-content": "#8ab4f8"},
+    "light_css_variables": {
+        "color-brand-primary": "#2a5db0",
+        "color-brand-content": "#2a5db0",
+        "color-code-background": "#f3f5f8",
+    },
+    "dark_css_variables": {
+        "color-brand-primary": "#8ab4f8",
+        "color-brand-content": "#8ab4f8",
+        "color-code-background": "#1e2227",
+    },
     "navigation_with_keys": True,
 }
 pygments_style = "a11y-high-contrast-light"
@@ -65,22 +74,25 @@ pygments_dark_style = "a11y-high-contrast-dark"
 copybutton_exclude = ".linenos, .gp, .go"
 
 SECTION = re.compile(r"^## (?P<title>.+)\n(?P<body>(?:(?!^## ).*\n?)*)", re.MULTILINE)
-LINK = re.compile(r"^(?P<indent> *)- \[[^\]]+\]\((?P<page>[\w./-]+\.md)\)", re.MULTILINE)
+LINK = re.compile(r"^(?P<indent> *)- \[(?P<title>[^\]]+)\]\((?P<page>[\w./-]+)\.md\)", re.MULTILINE)
 Contents = dict[str, list[tuple[str, list[str]]]]
-"""Captions and pages below each page."""
+"""What is below each page: captions, and entries with their titles."""
 
 
 def contents_of(index: str) -> Contents:
     """Return what the sidebar shows: the sections of the index, and below a page those that are listed below it."""
     found: Contents = {root_doc: []}
+    parent = root_doc
     for section in SECTION.finditer(index):
         pages: list[str] = []
         for link in LINK.finditer(section["body"]):
-            name = "/" + posixpath.normpath(posixpath.join(posixpath.dirname(root_doc), link["page"]))
+            name = posixpath.normpath(posixpath.join(posixpath.dirname(root_doc), link["page"]))
+            entry = f"{link['title']} </{name}>"
             if link["indent"]:
-                found.setdefault(pages[-1][1:-3], [("", [])])[0][1].append(name)
+                found.setdefault(parent, [("", [])])[0][1].append(entry)
             else:
-                pages.append(name)
+                parent = name
+                pages.append(entry)
         if pages:
             found[root_doc].append((section["title"], pages))
     return found
@@ -94,6 +106,13 @@ def add_contents(app: Sphinx, name: str, source: list[str]) -> None:
         source[0] += "\n".join(["", "", "```{toctree}", *options, "", *pages, "```", ""])
 
 
+def keep_colons(app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:
+    """Keep napoleon from taking what stands before a colon, in the first line of an attribute's text, as its type."""
+    if what in ("attribute", "property", "data") and lines:
+        lines[:0] = ["..", ""]  # a comment without text is the first line then
+
+
 def setup(app: Sphinx) -> None:
     """Join what is not a setting."""
     app.connect("source-read", add_contents)
+    app.connect("autodoc-process-docstring", keep_colons, priority=400)  # before napoleon

@@ -60,9 +60,8 @@ class Results(BaseEstimator, ABC):  # type: ignore[misc]
         """Return one row per finished trial and one for the committee, the best first.
 
         The columns are the score of `scoring` and of further `metrics` on validation rows, for what was returned the
-        `estimate` for new rows, seconds of one fit and of
-        predicting 1,000 rows, the weight in the committee, and the configuration. With labelled rows `X, y` the members
-        and the committee also have a `test_score`.
+        `estimate` for new rows, seconds of one fit and of predicting 1,000 rows, the weight in the committee, and the
+        configuration. With labelled rows `X, y` the members and the committee also have a `test_score`.
         """
         check_is_fitted(self, "study_")
         test_scores = None if X is None or y is None else self._test_scores(X, y)
@@ -86,14 +85,18 @@ class Results(BaseEstimator, ABC):  # type: ignore[misc]
 
         Parameters
         ----------
-        X, y : labelled rows, best those that the model was not fitted on
+        X, y : table and array
+            Labelled rows, best those that the model was not fitted on.
         n_repeats : int
             How often each column is shuffled.
+        random_state : int, optional
+            For the shuffles.
 
         Returns
         -------
-        DataFrame with `column`, `importance` (the mean loss of score, in units of the metric) and `low`, `high`: an
-        interval that 90 of 100 other tables of as many rows would give.
+        DataFrame
+            With `column`, `importance` (the mean loss of score, in units of the metric) and `low`, `high`, an interval
+            that 90 of 100 other tables of as many rows would give.
         """
         check_is_fitted(self, "ensemble_")
         return permutation_importance(self, X, known_target(y), self._scoring(), n_repeats, random_state)

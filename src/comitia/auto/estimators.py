@@ -89,16 +89,20 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
         model; with more, suggestions depend on the order in which trials end.
     executor : concurrent.futures.Executor, optional
         Where trials run, instead of `n_jobs` workers: `Serial()` for this process, where a trial cannot be killed.
-    trial_time_limit, trial_memory_limit : float, optional
-        Seconds and bytes after which a trial is killed. If not given: four tenths of the time limit, and an equal
-        share of the memory that is free (within the limits of a container).
+    trial_time_limit : float, optional
+        Seconds after which a trial is killed. If not given: four tenths of the time limit.
+    trial_memory_limit : float, optional
+        Bytes beyond which a trial is killed. If not given: an equal share of the memory that is free (within the
+        limits of a container).
     storage : str or Path, optional
         SQLite file of the study; fitting again with it resumes the study.
     callbacks : iterable of callable (study, observation)
+        Called after each trial; `study.stop()` ends the search. `Patience(20)` and `NoiseFloor()` are two.
     verbose : int
         0 is silent, 1 shows a progress bar (or lines, where standard error is no terminal) and trials that failed, 2
         says what is tried, one line per trial, and why.
     random_state : int, optional
+        The same number gives the same model, with `n_jobs=1` and without a time limit.
 
     Attributes
     ----------
@@ -121,11 +125,21 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
     decision_rule_ : DecisionRule
         How `predict` decides by the probabilities: `threshold` of the second of two classes, or `weights` of classes.
     classes_ : array
+        The labels, sorted; columns of `predict_proba` are in this order.
     pos_label_ : label
         The positive one of two classes; None for more.
     threshold_ : float
         The probability of `pos_label_` from which it is predicted; None for more classes, or where members vote.
     study_ : Study
+        Every trial, and what came of it: `study_.to_frame()`, `study_.stop_reason`.
+    ensemble_ : Ensemble
+        What predicts: the members as one, for the cleaned table.
+    cleaner_ : TableCleaner
+        What turns a table of yours into the matrix that learners get.
+    n_features_in_ : int
+        Number of columns of your table.
+    feature_names_in_ : array
+        Their names, where it had any.
 
     Examples
     --------
