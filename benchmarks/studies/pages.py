@@ -129,15 +129,14 @@ def runs_table(folder: Path) -> Table:
     """Return one line per recorded run, and which machines and versions they are from."""
     rows, origins = [], set()
     for path in sorted(folder.glob("*.parquet")):
-        columns = ["problem", "method", "repetition", "finished_at", "machine", "versions"]
-        frame = pd.read_parquet(path, columns=columns)
+        cell = ["problem", "space", "validation", "method", "repetition"]
+        frame = pd.read_parquet(path, columns=[*cell, "finished_at", "machine", "versions"])
         days = sorted({str(moment)[:10] for moment in frame["finished_at"]})
-        n_cells = len(frame[["problem", "method", "repetition"]].drop_duplicates())
-        counts = [frame["problem"].nunique(), frame["method"].nunique(), n_cells]
+        counts = [frame["problem"].nunique(), frame["method"].nunique(), len(frame[cell].drop_duplicates())]
         texts = [f"`{path.stem}`", *(f"{count:,}" for count in counts), days[0], days[-1]]
         rows.append([Text(text) for text in texts])
         origins |= set(frame["machine"] + "; " + frame["versions"])
-    head = ["run", "problems", "methods", "problems x methods x repetitions", "first cell ended", "last cell ended"]
+    head = ["run", "problems", "methods", "cells", "first cell ended", "last cell ended"]
     return Table("", head, rows, [f"{origin}." for origin in sorted(origins)])
 
 
