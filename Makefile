@@ -18,7 +18,7 @@ help:
 	@echo "make findings     the slow tests: the papers' findings, statistics, long kill tests"
 	@echo "make bench        timings of the hot paths, as ratios (all but timings/bench_time_limit.py, which takes 7 minutes)"
 	@echo "make figures      draw the README's picture and write its table from experiments/rows"
-	@echo "make pages        write the tables of docs/papers, docs/findings.md and docs/lab from experiments/rows"
+	@echo "make pages        write the tables of docs/ from experiments/rows and from the code"
 	@echo "make docs         the documentation as a site, in site/: open site/index.html"
 	@echo "make test-lowest  the tests with the lowest allowed dependencies"
 	@echo "make peer         list the tools that benchmarks compare with; with NAME=optuna, install one in .peers/"

@@ -71,6 +71,7 @@ def learners_table() -> str:
 def _range_of(parameter: Definition) -> str:
     if isinstance(parameter, CS.CategoricalHyperparameter):
         return ", ".join(map(str, parameter.choices))
+    assert isinstance(parameter, CS.UniformFloatHyperparameter | CS.UniformIntegerHyperparameter)
     scale = ", log" if parameter.log else ""
     return f"{parameter.lower:g} to {parameter.upper:g}{scale}"
 
