@@ -103,6 +103,13 @@ def test_commands_of_the_tutorial_run_on_its_own_table(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "guide" / "quick-start.md").read_text()
     (tmp_path / "script.py").write_text(re.findall(r"```python\n(.*?)```", page, re.DOTALL)[0])
     check_that_it_ran(warm.run("-W", "error", "script.py", cwd=tmp_path, timeout=120))
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "yours.csv").write_bytes((tmp_path / "train.csv").read_bytes())
+    [split] = re.findall(r"```py\n(.*?)```", page, re.DOTALL)
+    (own / "script.py").write_text(split)
+    check_that_it_ran(warm.run("-W", "error", "script.py", cwd=own, timeout=120))
+    assert len(pd.read_csv(own / "train.csv")) == 3 * len(pd.read_csv(own / "test.csv")) - 2 == 298
     commands = commands_of("docs/guide/quick-start.md")
     assert len(commands) >= 6
     run_all(commands, tmp_path)
