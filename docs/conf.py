@@ -56,6 +56,7 @@ html_extra_path = ["_redirect"]
 html_show_sphinx = False
 html_show_copyright = False
 html_copy_source = True
+html_show_search_summary = False  # it is fetched page by page, which browsers refuse for files on a disk
 html_theme_options = {
     "light_css_variables": {
         "color-brand-primary": "#2a5db0",
