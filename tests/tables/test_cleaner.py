@@ -122,9 +122,9 @@ def test_parts_of_dates_are_those_of_pandas() -> None:
     """Before 1970, with fractions, in time zones that change their clocks, as nanoseconds, missing ones among them."""
     rng = np.random.default_rng(0)
     span = pd.to_timedelta(rng.integers(0, 3 * 10**9, 300), "s")
-    here = pd.Series(pd.Timestamp("1925-03-01 13:14:15.123456") + span)
+    here: Any = pd.Series(pd.Timestamp("1925-03-01 13:14:15.123456") + span)
     here[7] = pd.NaT
-    kinds = {
+    kinds: dict[str, Any] = {
         "plain": here,
         "nanoseconds": here.astype("datetime64[ns]"),
         "zone": here.dt.tz_localize("UTC").dt.tz_convert("Europe/Berlin"),
