@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
@@ -27,8 +26,6 @@ from comitia.evaluation.scoring import LossLike, make_scoring
 from comitia.methods import Method
 from comitia.seams import Store
 from comitia.study.study import Callback
-
-log = logging.getLogger("comitia")
 
 RARE = 0.25
 """A class is rare that has less than this part of an equal share of the rows."""
@@ -217,7 +214,7 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise TableError(
-                f"A classifier needs at least 2 classes in the target. Got one class: {self.classes_[0]!r}. "
+                f"A classifier needs at least 2 classes in the target. Got one class: {self.classes_.tolist()[0]!r}. "
                 "Check the target column."
             )
         target = make_target(labels, self.classes_, self.pos_label)
@@ -240,11 +237,12 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
     def _tell_classes(self, target: AnyArray) -> None:
         shares = np.bincount(target) / len(target)
         if self.metric == "accuracy" and self.class_weight is None and shares.min() < RARE / len(shares):
-            log.warning(
-                "%.1f %% of the rows are %r, which accuracy hardly counts; scoring='balanced_accuracy' and "
-                "class_weight='balanced' count all classes alike",
-                100 * shares.min(),
-                self.classes_.tolist()[int(shares.argmin())],
+            warnings.warn(
+                f"{100 * shares.min():.1f} % of the rows are {self.classes_.tolist()[int(shares.argmin())]!r}, which "
+                "accuracy hardly counts; scoring='balanced_accuracy' and class_weight='balanced' count all classes "
+                "alike.",
+                ComitiaWarning,
+                stacklevel=4,
             )
         unbound = [make_scoring(one, self._task).scorer for one in (self.scoring, *self.metrics)]
         names = [scorer.name for scorer in unbound if needs_positive(scorer)]
