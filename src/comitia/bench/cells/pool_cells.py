@@ -28,14 +28,14 @@ class PoolArena:
     """
 
     def __init__(self, pool: Tabulated, method: Method, *, repetition: int = 0, loss: str | None = None) -> None:
-        check_splits(method)
+        self.partition = pool.partition_of(repetition)
+        check_splits(method, len(self.partition.divisions))
         if loss is not None and loss != pool.loss:
             raise ExperimentError(
                 f"A pool must have been made for the experiment's loss. {pool.name!r} has {pool.loss!r}, got {loss!r}. "
                 f"Leave 'loss' out, or make a pool with --loss {loss}."
             )
         self.pool = pool
-        self.partition = pool.partition_of(repetition)
         self.space = pool.space
         self.dataset = pool.dataset
         self.loss = pool.loss
@@ -77,9 +77,9 @@ class PoolArena:
         return answers
 
 
-def check_splits(method: Method) -> None:
-    """Refuse a method whose trials are not all judged on one set of splits."""
-    if method.is_reshuffled or method.has_selection_split:
+def check_splits(method: Method, n_shuffles: int) -> None:
+    """Refuse a method that a pool with so many divisions into folds cannot serve."""
+    if method.has_selection_split or (method.is_reshuffled and n_shuffles == 1):
         raise ExperimentError(
             f"The method {method.name!r} draws splits of its own, which a pool does not have: its models were fitted "
             "on one set of splits. Run it on the table itself."
