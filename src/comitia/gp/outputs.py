@@ -38,3 +38,17 @@ def clipped(y: Array) -> Array:
     if high > low:
         y = np.minimum(y, middle + CLIP_IQR * (high - low))
     return standardise(y)
+
+
+def slope_of(y: Array, z: Array) -> float:
+    """Return by how much an output z changes with an observation y, among the better half of them; 0 if all are alike.
+
+    What is done to observations is a change of scale there: bad ones may be clipped.
+    """
+    better = y[np.isfinite(y) & (y <= np.nanmedian(y))] if np.isfinite(y).any() else y[:0]
+    if not len(better) or not better.max() > better.min():
+        better = y[np.isfinite(y)]
+    if not len(better) or not better.max() > better.min():
+        return 0.0
+    low, high = int(np.flatnonzero(y == better.min())[0]), int(np.flatnonzero(y == better.max())[0])
+    return float((z[high] - z[low]) / (y[high] - y[low]))
