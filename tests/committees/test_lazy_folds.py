@@ -65,7 +65,7 @@ def test_there_is_nothing_to_compare_with_at_first_or_without_losses_of_rows() -
     trial = game.ask()
     assert not bar_of(LazyFolds(), game).rejects(said(y, np.arange(5)))  # a scorer judged it
     for certain in ({"repeats": 2}, {"folds": (1,)}, {"continues": 0}):
-        assert LazyFolds().bar(game.history, replace(trial, **certain)) is None  # type: ignore[arg-type]
+        assert LazyFolds().bar(game.history, replace(trial, **certain)) is None
     game.kept.update({number: replace(kept, losses=None) for number, kept in game.kept.items()})
     assert LazyFolds().bar(game.history, trial) is None
 

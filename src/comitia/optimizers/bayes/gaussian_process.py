@@ -16,7 +16,7 @@ from comitia.errors import ChoiceError
 from comitia.gp.acquisition import expected_improvement, log_ei_gradient
 from comitia.gp.blocks import Blocks
 from comitia.gp.kernels import ARD, Labels, Matern52
-from comitia.gp.outputs import slope_of, standardise
+from comitia.gp.outputs import standardise, variances_of
 from comitia.gp.posterior import Posterior, condition, fitted
 from comitia.gp.priors import THESIS, JointPrior, Priors
 from comitia.gp.slice_sampling import sample_theta
@@ -157,7 +157,7 @@ class GaussianProcess:
         rows, labels = self.view(X)
         y = values.now
         z = self._outputs(y)
-        noise = None if values.noise is None else values.noise * slope_of(y, z) ** 2
+        noise = None if values.noise is None else variances_of(values.noise, y, z)
         blocks = Blocks(self._structure, rows, z, labels, noise)
         # values that are remembered have moved, and no spread of theirs can jump: only their number counts
         n = len(y) if values.have_moved else last_checkpoint(z if values.earlier is None else np.zeros(len(y)))
@@ -196,7 +196,7 @@ class GaussianProcess:
         """Return the observations that theta is inferred from."""
         rows, labels, y, noise = known
         z = self._outputs(y)
-        noise = None if noise is None else noise * slope_of(y, z) ** 2
+        noise = None if noise is None else variances_of(noise, y, z)
         if len(y) > MOST_TUNED:
             good = np.argsort(z, kind="stable")[: MOST_TUNED // 4]
             even = np.linspace(0, len(y) - 1, MOST_TUNED - len(good)).astype(np.intp)
