@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from comitia import Seeds
-from comitia.committees.difficulty import corrected_means, row_losses_of
+from comitia.committees.difficulty import corrected_means, row_losses_of, weighted_means
 from comitia.goals import CorrectedLoss, MeanLoss
 from tests.committees.histories import Played
 
@@ -40,13 +40,24 @@ def test_where_all_trials_share_the_rows_values_are_plain_means() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_planted_values_are_recovered_under_missing_cells(seed: int) -> None:
-    a, losses, is_judged = planted(seed)
+    a, losses, is_judged = planted(seed, n=60)
     found, _ = corrected_means(np.where(is_judged, losses, 0.0), is_judged, np.ones(losses.shape[1]))
     plain = np.where(is_judged, losses, 0.0).sum(axis=1) / is_judged.sum(axis=1)
     # up to a level that all have in common
     missed, missed_plain = np.std(found - a), np.std(plain - a)
     assert missed < 0.35 * missed_plain
     assert np.corrcoef(found, a)[0, 1] > np.corrcoef(plain, a)[0, 1]
+
+
+def test_incompetent_trials_do_not_say_which_rows_are_hard() -> None:
+    """Half of the trials have huge losses on rows of their own, as the log loss of trees has."""
+    a, losses, is_judged = planted(7, n=40)
+    rng = np.random.default_rng(0)
+    losses[20:] += np.where(rng.random((20, losses.shape[1])) < 0.1, 30.0, 0.0)
+    good = np.where(is_judged, losses, 0.0)
+    found = corrected_means(good, is_judged, np.ones(losses.shape[1]))[0]
+    alike = weighted_means(good, is_judged, np.ones(losses.shape[1]), np.ones(40))[0]
+    assert np.std((found - a)[:20]) < 0.5 * np.std((alike - a)[:20])
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -64,10 +75,11 @@ def test_the_system_is_solved_as_least_squares_would(seed: int) -> None:
     cells = np.zeros((len(i), n + m))
     cells[np.arange(len(i)), i] = cells[np.arange(len(i)), n + r] = 1.0
     ridge = np.concatenate([np.zeros((m, n)), np.eye(m)], axis=1)
-    w = np.sqrt(np.concatenate([weights[r], weights]))[:, None]
+    precision = rng.random(n) + 0.1
+    w = np.sqrt(np.concatenate([weights[r] * precision[i], weights]))[:, None]
     right = np.concatenate([losses[i, r], np.zeros(m)])
     expected = np.linalg.lstsq(w * np.concatenate([cells, ridge]), w[:, 0] * right, rcond=None)[0]
-    a, d = corrected_means(np.where(is_judged, losses, 0.0), is_judged, weights)
+    a, d = weighted_means(np.where(is_judged, losses, 0.0), is_judged, weights, precision)
     np.testing.assert_allclose(np.concatenate([a, d]), expected, rtol=1e-6, atol=1e-8)
 
 

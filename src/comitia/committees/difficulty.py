@@ -4,8 +4,10 @@ Competent models find the same rows hard, so which rows a trial was judged on ex
 on a row is taken apart into what belongs to the trial and what belongs to the row::
 
     loss[i, r] = a_i + d_r + e
-    minimise  sum over judged (i, r)  w_r (loss[i, r] - a_i - d_r)^2  +  sum over r  w_r d_r^2
+    minimise  sum over judged (i, r)  u_i w_r (loss[i, r] - a_i - d_r)^2  +  sum over r  w_r d_r^2
 
+Incompetent models say little about which rows are hard: u_i falls with the variance of a trial's residuals, from 1 for
+the calmest quarter. Without it the log loss of trees, which is huge on single rows, adds more noise than it explains.
 The ridge on d leaves the level to a, and is one more observation of an ordinary row. Given a, each d_r is a mean; what
 is left is one linear system in a, solved by conjugate gradients: a few products with the table of who judged what. Rows
 that were judged by the same trials are one column of it, so folds that all trials share cost next to nothing. Where all
@@ -27,6 +29,11 @@ from comitia.history import History
 
 RIDGE = 1.0
 """In observations of a row."""
+CALM = 0.25
+"""Trials whose residuals vary less than those of so large a part of all count fully."""
+LEAST_PRECISION = 1e-3
+ROUNDS = 2
+"""How often it is looked at which trials are calm."""
 CLOSE = 1e-10
 """Conjugate gradients stop when the residual has shrunk to this part."""
 MOST_STEPS = 200
@@ -137,6 +144,19 @@ def corrected_means(losses: Array, is_judged: Mask, weights: Array) -> tuple[Arr
     >>> np.argsort(a).tolist(), (losses.sum(axis=1) / is_judged.sum(axis=1)).argsort().tolist()
     ([0, 3, 1, 2], [2, 0, 1, 3])
     """
+    precision = np.ones(len(losses))
+    for _ in range(ROUNDS):
+        a, d = weighted_means(losses, is_judged, weights, precision)
+        squares = np.where(is_judged, losses - a[:, None] - d, 0.0) ** 2
+        variance = squares @ weights / np.maximum(is_judged @ weights, np.finfo(np.float64).tiny)
+        calm = float(np.quantile(variance, CALM))
+        ratio = np.divide(calm, variance, out=np.ones(len(variance)), where=variance > calm)
+        precision = np.maximum(ratio, LEAST_PRECISION)
+    return weighted_means(losses, is_judged, weights, precision)
+
+
+def weighted_means(losses: Array, is_judged: Mask, weights: Array, precision: Array) -> tuple[Array, Array]:
+    """Return a and d, given how much rows and trials count: see the top of this page."""
     first, block = _blocks(is_judged)
     judged = is_judged[:, first].astype(np.float64)  # (n, n_blocks)
     size = np.bincount(block, weights, minlength=len(first))
@@ -146,18 +166,18 @@ def corrected_means(losses: Array, is_judged: Mask, weights: Array) -> tuple[Arr
         order = np.argsort(block, kind="stable")
         starts = np.searchsorted(block[order], np.arange(len(first)))
         sums = np.add.reduceat(losses[:, order] * weights[order], starts, axis=1)
-    share = 1.0 / (judged.sum(axis=0) + RIDGE)  # of one observation in a row's difficulty
+    share = 1.0 / (precision @ judged + RIDGE)  # of one observation in a row's difficulty
     own = judged @ size
 
     def left(a: Array) -> Array:
         """Return what a fixes of the losses' sums, once rows have their difficulties."""
-        return np.asarray(own * a - judged @ ((a @ judged) * size * share))
+        return np.asarray(precision * (own * a - judged @ (((precision * a) @ judged) * size * share)))
 
-    right = sums.sum(axis=1) - judged @ (sums.sum(axis=0) * share)
-    values = _solve(left, right, own, start=sums.sum(axis=1) / own)
+    right = precision * (sums.sum(axis=1) - judged @ ((precision @ sums) * share))
+    values = _solve(left, right, precision * own, start=sums.sum(axis=1) / own)
     # of a row: the ridge counts as an observation of 0
-    difficulties = (losses - values[:, None] * is_judged).sum(axis=0) / (is_judged.sum(axis=0) + RIDGE)
-    return values, np.asarray(difficulties)
+    residuals = losses - values[:, None] * is_judged
+    return values, np.asarray(precision @ residuals / (precision @ is_judged + RIDGE))
 
 
 def _blocks(is_judged: Mask) -> tuple[Indices, Indices]:
