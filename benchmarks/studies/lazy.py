@@ -87,7 +87,7 @@ def run_seconds(cell: Cell, data: Path) -> tuple[object, ...]:
         error = float(np.mean(predicted != y_test))
     else:
         loss, error = mean_squared_error(y_test, predicted), np.nan
-    k = max(len(o.losses) for o in model.study_.history.observations())
+    k = max((len(o.losses) for o in model.study_.history.observations()), default=0)
     return (*cell, loss, error, *counts(model.study_.history, k), before)
 
 

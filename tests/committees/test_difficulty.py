@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from comitia import Seeds
-from comitia.committees.difficulty import corrected_means, row_losses_of, weighted_means
+from comitia.committees.difficulty import Table, corrected_means, row_losses_of
 from comitia.goals import CorrectedLoss, MeanLoss
 from tests.committees.histories import Played
 
@@ -56,7 +56,7 @@ def test_incompetent_trials_do_not_say_which_rows_are_hard() -> None:
     losses[20:] += np.where(rng.random((20, losses.shape[1])) < 0.1, 30.0, 0.0)
     good = np.where(is_judged, losses, 0.0)
     found = corrected_means(good, is_judged, np.ones(losses.shape[1]))[0]
-    alike = weighted_means(good, is_judged, np.ones(losses.shape[1]), np.ones(40))[0]
+    alike = Table(good, is_judged, np.ones(losses.shape[1])).means(np.ones(40))[0]
     assert np.std((found - a)[:20]) < 0.5 * np.std((alike - a)[:20])
 
 
@@ -79,7 +79,7 @@ def test_the_system_is_solved_as_least_squares_would(seed: int) -> None:
     w = np.sqrt(np.concatenate([weights[r] * precision[i], weights]))[:, None]
     right = np.concatenate([losses[i, r], np.zeros(m)])
     expected = np.linalg.lstsq(w * np.concatenate([cells, ridge]), w[:, 0] * right, rcond=None)[0]
-    a, d = weighted_means(np.where(is_judged, losses, 0.0), is_judged, weights, precision)
+    a, d = Table(np.where(is_judged, losses, 0.0), is_judged, weights).means(precision)
     np.testing.assert_allclose(np.concatenate([a, d]), expected, rtol=1e-6, atol=1e-8)
 
 

@@ -124,60 +124,76 @@ class RowLosses:
         w = np.ones(len(self._rows)) if weights is None else weights[self._rows]
         w = w[any_judged]
         w = w / w.mean() if w.sum() > 0 else np.ones(len(w))
-        values, difficulties = corrected_means(np.where(is_judged, losses, 0.0), is_judged, w)
+        values, variance = corrected_means(np.where(is_judged, losses, 0.0), is_judged, w)
         n_folds = np.array(self._n_folds, dtype=np.float64)[some]
-        noise = _noise(losses - values[:, None] - difficulties, is_judged, n_folds)
-        return Corrected(numbers[some], values, noise)
+        return Corrected(numbers[some], values, _noise(variance, is_judged, n_folds))
 
 
 def corrected_means(losses: Array, is_judged: Mask, weights: Array) -> tuple[Array, Array]:
-    """Return a and d of `loss[i, r] = a_i + d_r`, given losses (0 where not judged): (n, n_rows) -> (n,), (n_rows,).
+    """Return a and the variance of the residuals, given losses (0 where not judged): (n, n_rows) -> (n,), (n,).
 
     Examples
     --------
     >>> import numpy as np
     >>> from comitia.committees.difficulty import corrected_means
-    >>> hard = np.array([0.0, 0.0, 1.0, 1.0])
-    >>> is_judged = np.array([[1, 1, 1, 1], [1, 1, 1, 1], [1, 1, 0, 0], [0, 0, 1, 1]], dtype=bool)
-    >>> losses = np.where(is_judged, np.array([0.1, 0.2, 0.3, 0.15])[:, None] + hard, 0.0)
-    >>> a, _ = corrected_means(losses, is_judged, np.ones(4))
-    >>> np.argsort(a).tolist(), (losses.sum(axis=1) / is_judged.sum(axis=1)).argsort().tolist()
-    ([0, 3, 1, 2], [2, 0, 1, 3])
+    >>> is_hard = np.arange(20) >= 10
+    >>> is_judged = np.ones((11, 20), dtype=bool)
+    >>> is_judged[9], is_judged[10] = ~is_hard, is_hard  # two equals, of which one has the easy rows
+    >>> losses = np.where(is_judged, np.append(np.linspace(0.1, 0.3, 9), [0.2, 0.2])[:, None] + is_hard, 0.0)
+    >>> (losses.sum(axis=1) / is_judged.sum(axis=1)).round(1)[9:].tolist()
+    [0.2, 1.2]
+    >>> corrected_means(losses, is_judged, np.ones(20))[0].round(1)[9:].tolist()
+    [0.6, 0.8]
     """
+    table = Table(losses, is_judged, weights)
     precision = np.ones(len(losses))
     for _ in range(ROUNDS):
-        a, d = weighted_means(losses, is_judged, weights, precision)
-        squares = np.where(is_judged, losses - a[:, None] - d, 0.0) ** 2
-        variance = squares @ weights / np.maximum(is_judged @ weights, np.finfo(np.float64).tiny)
+        variance = table.variance(*table.means(precision))
         calm = float(np.quantile(variance, CALM))
         ratio = np.divide(calm, variance, out=np.ones(len(variance)), where=variance > calm)
         precision = np.maximum(ratio, LEAST_PRECISION)
-    return weighted_means(losses, is_judged, weights, precision)
+    a, d = table.means(precision)
+    return a, table.variance(a, d)
 
 
-def weighted_means(losses: Array, is_judged: Mask, weights: Array, precision: Array) -> tuple[Array, Array]:
-    """Return a and d, given how much rows and trials count: see the top of this page."""
-    first, block = _blocks(is_judged)
-    judged = is_judged[:, first].astype(np.float64)  # (n, n_blocks)
-    size = np.bincount(block, weights, minlength=len(first))
-    if len(first) == len(block):
-        sums = losses[:, first] * weights[first]
-    else:
+class Table:
+    """Losses of trials on rows, ready to be taken apart; everything is a product of a matrix with a vector."""
+
+    def __init__(self, losses: Array, is_judged: Mask, weights: Array) -> None:
+        self._losses, self._weights = losses, weights
+        self._judged = is_judged.astype(np.float64)
+        first, block = _blocks(is_judged)
+        self._in_block = self._judged[:, first]  # (n, n_blocks)
+        self._size = np.bincount(block, weights, minlength=len(first))
         order = np.argsort(block, kind="stable")
         starts = np.searchsorted(block[order], np.arange(len(first)))
-        sums = np.add.reduceat(losses[:, order] * weights[order], starts, axis=1)
-    share = 1.0 / (precision @ judged + RIDGE)  # of one observation in a row's difficulty
-    own = judged @ size
+        self._sums = np.add.reduceat(losses[:, order] * weights[order], starts, axis=1)  # (n, n_blocks)
+        self._own = self._in_block @ self._size
+        self._squares = np.einsum("ir,ir,r->i", losses, losses, weights)
 
-    def left(a: Array) -> Array:
-        """Return what a fixes of the losses' sums, once rows have their difficulties."""
-        return np.asarray(precision * (own * a - judged @ (((precision * a) @ judged) * size * share)))
+    def means(self, precision: Array) -> tuple[Array, Array]:
+        """Return a and d, given how much trials count: see the top of this page."""
+        judged, sums, own = self._in_block, self._sums, self._own
+        share = 1.0 / (precision @ judged + RIDGE)  # of one observation in a row's difficulty
+        weight = self._size * share
 
-    right = precision * (sums.sum(axis=1) - judged @ ((precision @ sums) * share))
-    values = _solve(left, right, precision * own, start=sums.sum(axis=1) / own)
-    # of a row: the ridge counts as an observation of 0
-    residuals = losses - values[:, None] * is_judged
-    return values, np.asarray(precision @ residuals / (precision @ is_judged + RIDGE))
+        def left(a: Array) -> Array:
+            """Return what a fixes of the losses' sums, once rows have their difficulties."""
+            return np.asarray(precision * (own * a - judged @ (((precision * a) @ judged) * weight)))
+
+        right = precision * (sums.sum(axis=1) - judged @ ((precision @ sums) * share))
+        a = _solve(left, right, precision * own, start=sums.sum(axis=1) / own)
+        # of a row: the ridge counts as an observation of 0
+        d = (precision @ self._losses - (precision * a) @ self._judged) / (precision @ self._judged + RIDGE)
+        return a, np.asarray(d)
+
+    def variance(self, a: Array, d: Array) -> Array:
+        """Return the mean square of each trial's residuals, (n,)."""
+        w = self._weights
+        of_trial = self._squares - 2.0 * a * self._sums.sum(axis=1) + a**2 * self._own
+        of_both = self._losses @ (w * d) - a * (self._judged @ (w * d))
+        found = of_trial - 2.0 * of_both + self._judged @ (w * d**2)
+        return np.asarray(np.maximum(found, 0.0) / self._own)
 
 
 def _blocks(is_judged: Mask) -> tuple[Indices, Indices]:
@@ -208,13 +224,9 @@ def _solve(left: Callable[[Array], Array], right: Array, scale: Array, start: Ar
     return x
 
 
-def _noise(residuals: Array, is_judged: Mask, n_folds: Array) -> Array:
-    """Return the variance of each value beside that of a trial which was judged on all rows: (n, n_rows) -> (n,)."""
-    n_rows = is_judged.shape[1]
-    n = is_judged.sum(axis=1)
-    means = np.where(is_judged, residuals, 0.0).sum(axis=1) / n
-    spread = np.where(is_judged, residuals - means[:, None], 0.0)
-    variance = (spread**2).sum(axis=1) / np.maximum(n - 1, 1)
+def _noise(variance: Array, is_judged: Mask, n_folds: Array) -> Array:
+    """Return the variance of each value beside that of a trial which was judged on all rows: (n,) -> (n,)."""
+    n, n_rows = is_judged.sum(axis=1), is_judged.shape[1]
     k = np.maximum(n_rows * n_folds / n, 2.0)  # folds that a trial would have in all
     return np.asarray(variance * np.maximum(1.0 / n - 1.0 / n_rows, 0.0) * (1.0 + 1.0 / (k - 1.0)))
 
