@@ -93,34 +93,35 @@ def run_missing(pools: Path, output: Path, n_repetitions: int) -> None:
 
 
 def report(rows: pd.DataFrame) -> None:
-    """Print mean ratios to the fixed raw minimum, and tests of each against it."""
+    """Print one table for each way to judge and each loss: every method against the fixed raw minimum, over sets."""
     for judged, loss in product(("hold-out", "5-fold"), ("log-loss", "zero-one")):
         some = rows[(rows["judged"] == judged) & (rows["loss"] == loss)]
-        for measure in ("test_error", "test_log_loss"):
-            if len(some):
-                print(f"\nJudged by {judged}, searched by {loss}: {measure}\n")
-                compare(some, measure)
-
-
-def compare(rows: pd.DataFrame, measure: str) -> None:
-    """Print one table: each method against `bayes`, over sets."""
-    count = rows.groupby(["set", "method"])["repetition"].nunique().unstack()
-    table = rows.pivot_table(index="set", columns="method", values=measure)[[*count.columns]].dropna()
-    first = table["bayes"].to_numpy()
-    print("| method | sets | mean | median change | better-worse | Wilcoxon p | better, same, worse (Bayes) |")
-    print("|---|---|---|---|---|---|---|")
-    for method in [name for name in (*EXPECTED, *EXPECTED.values()) if name in table]:
-        own = table[method].to_numpy()
-        text = f"| `{method}` | {len(own)} | {own.mean():.4f} |"
-        if method == "bayes":
-            print(f"{text} | | | |")
+        table = some.pivot_table(index=["set", "repetition"], columns="method", values=["test_error", "test_log_loss"])
+        table = table.dropna()  # what all methods have
+        if table.empty:
             continue
-        change = relative_differences(own, first)
-        found = bayesian_signed_rank(change, np.zeros(len(change)), rope=ROPE, rng=np.random.default_rng(0))
-        print(
-            f"{text} {100 * np.median(change):+.2f} % | {np.sum(own < first)}-{np.sum(own > first)} "
-            f"| {wilcoxon(own, first):.3g} | {found.p_left:.2f}, {found.p_rope:.2f}, {found.p_right:.2f} |"
-        )
+        means = table.groupby("set").mean()
+        print(f"\nJudged by {judged}, searched by {loss}; {len(means)} sets, {len(table)} searches of each method.\n")
+        tests = "better-worse | p | better, same, worse"
+        print(f"| method | error | {tests} | log loss | {tests} |")
+        print("|---|---|---|---|---|---|---|---|---|")
+        for method in [name for name in (*EXPECTED, *EXPECTED.values()) if name in means["test_error"]]:
+            cells = [compared(means[measure], method) for measure in ("test_error", "test_log_loss")]
+            print(f"| `{method}` | {' | '.join(cells)} |")
+
+
+def compared(table: pd.DataFrame, method: str) -> str:
+    """Return the cells of one method and measure: its mean, and tests against `bayes` on relative differences."""
+    own, first = table[method].to_numpy(), table["bayes"].to_numpy()
+    if method == "bayes":
+        return f"{own.mean():.4f} | | |"
+    change = relative_differences(own, first)
+    found = bayesian_signed_rank(change, np.zeros(len(change)), rope=ROPE, rng=np.random.default_rng(0))
+    p = wilcoxon(change, np.zeros(len(change)))
+    return (
+        f"{own.mean():.4f} | {np.sum(own < first)}-{np.sum(own > first)} | {p:.2g} "
+        f"| {found.p_left:.2f}, {found.p_rope:.2f}, {found.p_right:.2f}"
+    )
 
 
 def main() -> None:
