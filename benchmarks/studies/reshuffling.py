@@ -106,7 +106,7 @@ def report(rows: pd.DataFrame) -> None:
         print(f"| method | error | {tests} | log loss | {tests} |")
         print("|---|---|---|---|---|---|---|---|---|")
         for method in [name for name in (*EXPECTED, *EXPECTED.values()) if name in means["test_error"]]:
-            cells = [compared(means[measure], method) for measure in ("test_error", "test_log_loss")]
+            cells = [compared(pd.DataFrame(means[measure]), method) for measure in ("test_error", "test_log_loss")]
             print(f"| `{method}` | {' | '.join(cells)} |")
 
 

@@ -124,3 +124,12 @@ def test_trials_on_rows_of_their_own_can_be_searched_and_chosen_from(name: str, 
     if name.endswith("rc") and cv == 0.3:
         values = study.method.goal.values(study.history, study.seeds)
         assert values.now.tolist() != study.history.losses.tolist()
+
+
+@pytest.mark.processes
+def test_what_a_trial_is_compared_with_travels_to_workers() -> None:
+    study = Study(SPACE, "bayes-lazy", seed=1).run(evaluator(), n_trials=14, n_jobs=2)
+    rejected = {o.number for o in study.history.observations() if o.status == "rejected"}
+    assert rejected
+    assert not study.history.n_failed
+    assert study.members()[0].trial not in rejected
