@@ -7,7 +7,8 @@ correction changes nothing. Beside them the thesis' own: `gp`, `gp-pm`, `gp-r`, 
 both selections choose from it.
 
 - `python benchmarks/studies/reshuffling.py run POOLS ROWS.csv` runs what is missing, one row at a time;
-- `... report experiments/rows/reshuffling-pools.csv` prints the tables.
+- `... report experiments/rows/reshuffling-pools.csv` prints the tables;
+- `... noise POOLS` prints how much of the noise of a hold-out's score is left after the correction.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import pandas as pd
 from comitia.bench.cells.pool_cells import PoolArena
 from comitia.bench.problems.tabulated import Tabulated, read_pool
 from comitia.bench.report.statistics import bayesian_signed_rank, relative_differences, wilcoxon
+from comitia.committees.difficulty import Table, corrected_means
 from comitia.methods import get_method
 from comitia.study.study import Study
 
@@ -124,15 +126,59 @@ def compared(table: pd.DataFrame, method: str) -> str:
     )
 
 
+def noise_left(pool: Tabulated, loss: str, rng: np.random.Generator) -> dict[str, float]:
+    """Return the noise of the better half of 40 trials, each judged on one fold, as a part of that of plain means.
+
+    Noise is what differs from the mean over all folds of all divisions, in the variance over trials.
+    """
+    arena = PoolArena(pool, get_method("bayes-rc"), loss=loss, holds_out=True)
+    divisions = arena.partition.divisions
+    known = [i for i in range(len(pool)) if all(division[i].status == "ok" for division in divisions)]
+    some = rng.permutation(known)[:N_TRIALS]
+    truth = np.array([np.mean([division[i].losses for division in divisions]) for i in some])
+    losses = np.zeros((len(some), arena.n_rows))
+    is_judged = np.zeros(losses.shape, dtype=bool)
+    for row, mask, i in zip(losses, is_judged, some, strict=True):
+        found = divisions[rng.integers(len(divisions))][i].predictions
+        assert found is not None
+        assert found.losses is not None
+        fold = found.folds == rng.integers(found.folds.max() + 1)
+        row[found.rows[fold]], mask[found.rows[fold]] = found.losses[fold], True
+    judged = is_judged.any(axis=0)
+    losses, is_judged, w = losses[:, judged], is_judged[:, judged], np.ones(np.count_nonzero(judged))
+    values = {
+        "plain": losses.sum(axis=1) / is_judged.sum(axis=1),
+        "all trials alike": Table(losses, is_judged, w).means(np.ones(len(losses)))[0],
+        "calm ones count": corrected_means(losses, is_judged, w)[0],
+    }
+    good = truth <= np.median(truth)
+    variances = {how: float(np.var((value - truth)[good])) for how, value in values.items()}
+    return {how: variance / variances["plain"] for how, variance in variances.items()}
+
+
+def noise(pools: Path) -> None:
+    """Print the median over sets of what is left of the noise, each the median of ten draws."""
+    print("| loss | sets | all trials alike | calm ones count |\n|---|---|---|---|")
+    for loss in ("log-loss", "zero-one"):
+        rng, rows = np.random.default_rng(0), []
+        for path in sorted(pools.glob("*.parquet")):
+            pool = read_pool(path)
+            rows.append(pd.DataFrame([noise_left(pool, loss, rng) for _ in range(10)]).median())
+        left = pd.DataFrame(rows).median()
+        print(f"| {loss} | {len(rows)} | {left['all trials alike']:.2f} | {left['calm ones count']:.2f} |")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("step", choices=["run", "report"])
-    parser.add_argument("places", type=Path, nargs="+", help="run POOLS ROWS.csv, or report ROWS.csv")
+    parser.add_argument("step", choices=["run", "report", "noise"])
+    parser.add_argument("places", type=Path, nargs="+", help="run POOLS ROWS.csv, report ROWS.csv, noise POOLS")
     parser.add_argument("--repetitions", type=int, default=N_REPETITIONS)
     args = parser.parse_args()
     if args.step == "run":
         pools, output = args.places
         run_missing(pools, output, args.repetitions)
+    elif args.step == "noise":
+        noise(args.places[0])
     else:
         report(pd.read_csv(args.places[0]))
 
