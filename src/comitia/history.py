@@ -36,6 +36,7 @@ class Trial:
     x: tuple[float, ...]
     """Coordinates in [0, 1]^d, inactive ones as sampled."""
     config: Config
+    """What is tried: the active hyperparameters."""
     repeats: int = 1
     """How many resamplings to average."""
     folds: tuple[int, ...] | None = None
@@ -58,16 +59,19 @@ class Observation:
 
     trial: Trial
     status: Status
-    """"rejected": further folds were left out, because it was worse than what is there; see `LazyFolds`."""
+    """How it ended: "ok", "failed", "timeout", "memory", "crashed", or "rejected": further folds were left out, because
+    it was worse than what is there; see `LazyFolds`."""
     losses: tuple[float, ...] = ()
     """Loss on each split, those of the trial it continues first; smaller is better. Of a trial that was rejected: on
     the splits before that, in their order."""
     metrics: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     """Further scores on the same splits, with scikit-learn's sign."""
     seconds: float = 0.0
+    """How long it took."""
     n_evaluations: int = 1
     """Number of fits."""
     error: str = ""
+    """What went wrong; empty if nothing did."""
     selection_losses: tuple[float, ...] = ()
     """Loss on the selection split of each split's model: only for the final selection; () where none was set aside."""
     is_maximised: bool = False
