@@ -6,6 +6,7 @@ import numpy as np
 
 from comitia.arrays import Array, Indices
 from comitia.committees.bootstraps import Bootstraps
+from comitia.committees.difficulty import row_losses_of
 from comitia.committees.losses import AverageLoss
 from comitia.committees.slots import SlotRules, committee_of
 from comitia.history import History
@@ -46,11 +47,30 @@ class EnsembleLoss:
     def values(self, history: History, seeds: Seeds) -> Values:
         committee = committee_of(history, self.rules)
 
-        def earlier(n: int) -> Array:
-            return _of_all(history, *committee.losses(history, n))[:n]
+        def known(n: int | None = None) -> tuple[Indices, Array, Array]:
+            numbers, losses = committee.losses(history, n)
+            rejected, partial, noise = committee.partial_losses(history, n)
+            both = np.concatenate([numbers, rejected]), np.concatenate([losses, partial])
+            return *both, np.concatenate([np.zeros(len(numbers)), noise])
 
+        def earlier(n: int) -> Array:
+            numbers, losses, _ = known(n)
+            return _of_all(history, numbers, losses)[:n]
+
+        def earlier_noise(n: int) -> Array:
+            numbers, _, noise = known(n)
+            return _noise_of_all(history, numbers, noise)[:n]
+
+        numbers, losses, noise = known()
         # who is left out changes with the slot: values of another time are of other trials
-        return Values(_of_all(history, *committee.losses(history)), None if self.rules.inside == "out" else earlier)
+        is_remembered = self.rules.inside != "out"
+        has_noise = bool(history.n_rejected)
+        return Values(
+            _of_all(history, numbers, losses),
+            earlier if is_remembered else None,
+            noise=_noise_of_all(history, numbers, noise) if has_noise else None,
+            earlier_noise=earlier_noise if is_remembered and has_noise else None,
+        )
 
 
 @dataclass(frozen=True)
@@ -72,9 +92,41 @@ class BootstrapRisk:
         return Values(_of_all(history, pool.numbers, risks), have_moved=True)
 
 
+@dataclass(frozen=True)
+class CorrectedLoss:
+    """The mean loss, corrected for how difficult the rows are that a trial was judged on.
+
+    With it trials that were judged on different rows, or on some folds only, can be compared, and their values come
+    with their uncertainty; see `committees.difficulty`. Where all trials were judged on all rows it is the mean over
+    rows. While no losses by row are kept it is the mean loss; afterwards a trial without any is as bad as the worst.
+    """
+
+    needs = Needs(row_losses=True)
+    moves = True
+
+    def values(self, history: History, seeds: Seeds) -> Values:
+        rows = row_losses_of(history)
+
+        def earlier(n: int) -> Array:
+            found = rows.corrected_first(history, n)
+            return _of_all(history, found.numbers, found.values)[:n]
+
+        def earlier_noise(n: int) -> Array:
+            found = rows.corrected_first(history, n)
+            return _noise_of_all(history, found.numbers, found.noise)[:n]
+
+        found = rows.corrected(history)
+        return Values(
+            _of_all(history, found.numbers, found.values),
+            earlier,
+            noise=_noise_of_all(history, found.numbers, found.noise),
+            earlier_noise=earlier_noise,
+        )
+
+
 def mean_losses(history: History) -> Array:
     """Return the mean loss of each finished trial, (n_finished,); a failed one is as bad as the worst."""
-    if not history.n_failed and not history.n_pending:
+    if not history.n_failed and not history.n_rejected and not history.n_pending:
         return history.losses  # as they are: a generation's ask must not read the whole history
     losses = history.losses[history.is_finished]
     has_failed = np.isnan(losses)
@@ -90,3 +142,10 @@ def _of_all(history: History, numbers: Indices, losses: Array) -> Array:
     values = np.full(len(history), np.nanmax(losses))
     values[numbers] = losses
     return values[history.is_finished]
+
+
+def _noise_of_all(history: History, numbers: Indices, noise: Array) -> Array:
+    """Turn the variances of some trials into those of all that are finished; 0 for the others."""
+    variances = np.zeros(len(history))
+    variances[numbers] = noise
+    return variances[history.is_finished]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from comitia.arrays import Array, Indices, Mask
 from comitia.space import Config, Space
 
-Status = Literal["ok", "failed", "timeout", "memory", "crashed"]
+Status = Literal["ok", "failed", "timeout", "memory", "crashed", "rejected"]
 T = TypeVar("T", bound=np.generic)
 Fold = TypeVar("Fold")
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -59,9 +59,11 @@ class Observation:
 
     trial: Trial
     status: Status
-    """How it ended: "ok", "failed", "timeout", "memory" or "crashed"."""
+    """How it ended: "ok", "failed", "timeout", "memory", "crashed", or "rejected": further folds were left out, because
+    it was worse than what is there; see `LazyFolds`."""
     losses: tuple[float, ...] = ()
-    """Loss on each split, those of the trial it continues first; smaller is better."""
+    """Loss on each split, those of the trial it continues first; smaller is better. Of a trial that was rejected: on
+    the splits before that, in their order."""
     metrics: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     """Further scores on the same splits, with scikit-learn's sign."""
     seconds: float = 0.0
@@ -114,7 +116,7 @@ class Observation:
 
     @property
     def loss(self) -> float:
-        """Mean loss; NaN if it failed."""
+        """Mean loss; NaN if it failed or was rejected."""
         return math.fsum(self.losses) / len(self.losses) if self.is_ok else math.nan
 
     @property
@@ -222,6 +224,7 @@ class History:
         self._best: int | None = None
         self.n_evaluations = 0
         self.n_failed = 0
+        self.n_rejected = 0
         self._folds: dict[Hashable, Any] = {}
 
     def remember(self, key: Hashable, make: Callable[[], Fold]) -> Fold:
@@ -254,7 +257,7 @@ class History:
 
     @property
     def losses(self) -> Array:
-        """Mean loss of every trial, with that of the trials it continues; NaN if pending or failed: (n_trials,)."""
+        """Mean loss of every trial, with that of the trials it continues; NaN if it has none: (n_trials,)."""
         return _read_only(self._losses[: len(self._trials)])
 
     @property
@@ -365,7 +368,8 @@ class History:
         self._is_finished[number] = True
         self.n_evaluations += observation.n_evaluations
         if not observation.is_ok:
-            self.n_failed += 1
+            self.n_rejected += observation.status == "rejected"
+            self.n_failed += observation.status != "rejected"
             return
         parent = observation.trial.continues
         if parent is not None:

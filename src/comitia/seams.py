@@ -41,6 +41,8 @@ class Needs:
     """The value of a finished trial must not change when others finish: refused with a goal that moves."""
     rows: bool = False
     """Trials are compared row by row: predictions must be kept, and all trials judged on the same rows."""
+    row_losses: bool = False
+    """The loss of each row counts: predictions must be kept, but trials may be judged on different rows."""
     probabilities: bool = False
     """Class probabilities must be kept, not only classes."""
     selection_split: bool = False
@@ -64,9 +66,21 @@ class Values:
     """Whether all of them are other numbers than before the last trial, and `earlier` ones are not remembered: what was
     tuned on those is of no use."""
 
+    noise: Array | None = None
+    """Known variance of each value, beside the noise that all have in common, (n_finished,): a trial that was judged on
+    fewer rows than others counts for what it is worth."""
+    earlier_noise: Callable[[int], Array] | None = None
+    """The same for `earlier` values."""
+
     def of_first(self, n: int) -> Array:
         """Return the values of the first n finished trials, as they were before the others if that is remembered."""
         return self.now[:n] if self.earlier is None else self.earlier(n)
+
+    def noise_of_first(self, n: int) -> Array | None:
+        """Return the known variance of those."""
+        if self.earlier_noise is not None:
+            return self.earlier_noise(n)
+        return None if self.noise is None else self.noise[:n]
 
 
 @dataclass(frozen=True)
@@ -193,6 +207,21 @@ class Evaluator(Protocol):
 
     def n_fits(self, trial: Trial) -> int:
         """Return how many fits the trial will take."""
+
+
+class Bar(Protocol):
+    """What a trial must not fall behind if its next fold is to be fitted. It is pickled and travels with the trial."""
+
+    def rejects(self, so_far: Predictions) -> bool:
+        """Tell whether what a trial's first folds predicted is enough to leave out the others."""
+
+
+@runtime_checkable
+class Screener(Protocol):
+    """An evaluator that can leave out folds; one that cannot evaluates all of them, whatever the method wants."""
+
+    def screened(self, trial: Trial, seeds: Seeds, bar: Bar) -> tuple[Observation, Predictions | None]:
+        """Evaluate fold by fold; a trial that is rejected has the status "rejected", and what it has until then."""
 
 
 @runtime_checkable

@@ -197,9 +197,9 @@ def test_methods_that_wait_for_their_own_points_are_refused_whatever_they_are_ca
 
 
 def test_another_loss_than_the_pools_is_refused(path: Path) -> None:
-    [row] = run_cell(job(path, loss="log-loss"))
+    [row] = run_cell(job(path, loss="squared-error"))
     assert row.error is not None
-    assert "--loss log-loss" in row.error
+    assert "--loss squared-error" in row.error
 
 
 def test_a_pool_may_have_several_partitions_and_repetitions_take_turns(tmp_path: Path) -> None:
@@ -221,6 +221,73 @@ def test_a_pool_may_have_several_partitions_and_repetitions_take_turns(tmp_path:
     # the first partition is the same with others beside it
     alone = make_pool(IRIS, tmp_path / "alone.parquet")
     assert [e.losses for e in alone.partitions[0].entries] == [e.losses for e in pool.partitions[0].entries]
+
+
+@pytest.fixture(scope="module")
+def shuffled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    output = tmp_path_factory.mktemp("pools") / "iris.parquet"
+    make_pool(replace(IRIS, n_trials=12, n_shuffles=3), output)
+    return output
+
+
+def test_a_pool_may_have_several_divisions_into_folds(shuffled: Path, tmp_path: Path) -> None:
+    [partition] = read_pool(shuffled).partitions
+    assert [len(division) for division in partition.divisions] == [12] * 3
+    first, *others = partition.divisions
+    assert all(entry.test is not None for entry in first)
+    for division in others:
+        for one, other in zip(first, division, strict=True):
+            assert one.predictions is not None
+            assert other.predictions is not None
+            assert other.test is None
+            assert np.sort(other.predictions.rows).tolist() == np.sort(one.predictions.rows).tolist()
+            assert other.predictions.rows.tolist() != one.predictions.rows.tolist()
+    # the first one is as without the others
+    alone = make_pool(replace(IRIS, n_trials=12), tmp_path / "alone.parquet")
+    assert [e.losses for e in alone.partitions[0].entries] == [e.losses for e in first]
+
+
+def test_a_pool_with_divisions_serves_methods_that_reshuffle(shuffled: Path) -> None:
+    pool = read_pool(shuffled)
+    found = {}
+    for name in ("bayes", "bayes-r", "bayes-rc"):
+        for holds_out in (False, True):
+            method = get_method(name)
+            arena = PoolArena(pool, method, holds_out=holds_out)
+            study = Study(arena.space, arena.adapted(method), seed=0).run(arena.evaluator, n_trials=12)
+            assert {len(o.losses) for o in study.history.observations()} == {1 if holds_out else 3}
+            assert study.history.n_evaluations == (12 if holds_out else 36)
+            assert study.members()
+            kept = [arena.evaluator._looked_up(o.trial, study.seeds) for o in study.history.observations()]
+            divisions = pool.partitions[0].divisions
+            used = {
+                (next(k for k, division in enumerate(divisions) if entry in division), tuple(folds))
+                for entry, folds in kept
+            }
+            found[name, holds_out] = len(used)
+    assert found["bayes", False] == found["bayes", True] == 1
+    assert found["bayes-r", False] == found["bayes-rc", False] == 3
+    assert found["bayes-r", True] > 3
+
+
+def test_a_pool_serves_lazy_folds_and_other_losses_of_classes(shuffled: Path) -> None:
+    pool = read_pool(shuffled)
+    for name in ("bayes-lazy", "committee-lazy"):
+        method = get_method(name)
+        arena = PoolArena(pool, method, loss="log-loss")
+        study = Study(arena.space, arena.adapted(method), seed=0).run(arena.evaluator, n_trials=12)
+        rejected = [o for o in study.history.observations() if o.status == "rejected"]
+        assert study.history.n_evaluations == sum(len(o.losses) for o in study.history.observations())
+        assert {len(o.losses) for o in rejected} <= {1, 2}
+        if name == "bayes-lazy":
+            assert rejected
+    [partition] = pool.partitions
+    entry = arena.partition.entries[0]
+    assert entry.predictions is not None
+    assert entry.probabilities is not None
+    codes = np.searchsorted(np.unique(partition.y_train), partition.y_train)
+    p = entry.probabilities[np.arange(len(codes)), codes[entry.predictions.rows]]
+    assert float(np.mean(entry.losses)) == pytest.approx(float(-np.log(np.clip(p, 1e-15, 1)).mean()), rel=0.05)
 
 
 def test_a_pool_may_be_the_union_of_several_searches(tmp_path: Path) -> None:

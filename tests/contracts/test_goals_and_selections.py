@@ -48,7 +48,7 @@ def method(request: pytest.FixtureRequest) -> Method:
 
 @pytest.mark.parametrize("losses", [[], [0.5], [None], [None, None], [0.2, None, 0.9, 0.1], [0.3] * 5])
 def test_a_goal_gives_one_finite_number_for_each_finished_trial(method: Method, losses: list[float | None]) -> None:
-    for is_kept in (False, method.goal.needs.rows):
+    for is_kept in (False, method.goal.needs.rows or method.goal.needs.row_losses):
         values = method.goal.values(history_of(losses, pending=2, is_kept=is_kept), SEEDS).now
         assert values.shape == (len(losses),)
         assert np.isfinite(values).all()

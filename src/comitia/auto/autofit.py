@@ -39,7 +39,7 @@ from comitia.evaluation.table import SELECTION_SPLIT, TableEvaluator
 from comitia.history import Observation
 from comitia.learners.default import DefaultSpace
 from comitia.methods import METHODS, Method, kept_by
-from comitia.methods.own import AUTO_ABSOLUTE, AUTO_COMMITTEE
+from comitia.methods.own import AUTO_ABSOLUTE, AUTO_COMMITTEE, with_lazy_folds
 from comitia.seams import Keep, Member, Store
 from comitia.space import Config
 from comitia.study.budget import Budget, Meter
@@ -285,9 +285,10 @@ def stacked_tables(X: Table | ArrayLike, more: Table | ArrayLike) -> Table:
 
 def method_for(method: Method, scoring: Scoring) -> Method:
     """Return the default committee for a search that begins with a default, and for the metric; others as they are."""
-    if method != METHODS["committee"]:
+    if method not in (METHODS["committee"], METHODS["committee-lazy"]):
         return method
-    return AUTO_ABSOLUTE if scoring.name in OF_SIZES else AUTO_COMMITTEE
+    chosen = AUTO_ABSOLUTE if scoring.name in OF_SIZES else AUTO_COMMITTEE
+    return chosen if method.lazy is None else with_lazy_folds(chosen)
 
 
 def default_method(task: Task, cv: CV, *, is_grouped: bool) -> Method:

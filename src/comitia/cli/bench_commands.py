@@ -178,6 +178,7 @@ def pool(
         bool, typer.Option("--refit/--no-refit", help="Test a model of all other rows, or that of the training part.")
     ] = True,
     partitions: Annotated[int, typer.Option(min=1, help="Splits of the data; repetition r uses the r-th.")] = 1,
+    shuffles: Annotated[int, typer.Option(min=1, help="Divisions into folds of each, for methods that reshuffle.")] = 1,
     loss: Annotated[str | None, typer.Option(help="zero-one, log-loss, squared-error, absolute-error.")] = None,
     most_train_rows: Annotated[int | None, typer.Option(min=2, help="Rows that a fit may see.")] = None,
     seed: Annotated[int, typer.Option(help="Decides the test third, the folds and the configurations.")] = 0,
@@ -214,10 +215,11 @@ def pool(
             most_train_rows=most_train_rows,
             refit=refit,
             n_partitions=partitions,
+            n_shuffles=shuffles,
             seed=seed,
         )
         with Bar(not quiet) as bar:
-            bar.start(n_trials * len(plan.methods) * partitions, 0)
+            bar.start(n_trials * len(plan.methods) * partitions * shuffles, 0)
             made = make_pool(
                 plan, output, data=data_folder(data), jobs=jobs, on_trial=lambda n: bar.advance(f"{n} evaluations", n)
             )

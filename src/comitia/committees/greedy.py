@@ -120,7 +120,7 @@ class Greedy:
         return counts
 
 
-def is_beyond_noise(gains: Array, weights: Array) -> bool:
+def is_beyond_noise(gains: Array, weights: Array, beyond: float = BEYOND) -> bool:
     """Tell whether rows gain more in the mean than chance explains: by twice its standard error."""
     total = weights.sum()
     if not total > 0:
@@ -128,7 +128,7 @@ def is_beyond_noise(gains: Array, weights: Array) -> bool:
     mean = float(gains @ weights / total)
     variance = float((gains - mean) ** 2 @ weights / total)
     n = float(total**2 / (weights @ weights))
-    return mean > BEYOND * math.sqrt(variance / n)
+    return mean > beyond * math.sqrt(variance / n)
 
 
 def _known(seconds: Array) -> Array:

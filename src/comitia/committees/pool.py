@@ -69,6 +69,11 @@ class Pool:
         return self._answers[: self._n]
 
     @property
+    def row_numbers(self) -> Indices:
+        """Which rows of the user's table they speak of, ascending."""
+        return self._row_numbers
+
+    @property
     def seconds(self) -> Array:
         """Seconds that each takes to predict 1,000 rows, (n_models,); NaN where they were not measured."""
         return self._seconds[: self._n]
@@ -99,6 +104,8 @@ class Pool:
                     self._read(history, number)
 
     def _read(self, history: History, number: int) -> None:
+        if not np.isfinite(history.losses[number]):
+            return  # a trial that was rejected has predictions, too, but not of all rows
         found = whole_predictions(history, number)
         if found is not None and self._keeper is None:
             found = with_losses(found, history.truth)

@@ -13,15 +13,16 @@ is scored for the surrogate (line 5) is another question, see `SlotRules.inside`
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
 from comitia.arrays import Array, Indices, Mask
 from comitia.committees.greedy import argmin_with_ties, tolerance
-from comitia.committees.losses import CommitteeLoss
+from comitia.committees.losses import AverageLoss, CommitteeLoss
+from comitia.committees.partial import parts_of
 from comitia.committees.pool import Pool, loss_for, no_members, pool_of
-from comitia.committees.votes import Tally
+from comitia.committees.votes import Averages, Tally
 from comitia.errors import ChoiceError, check_int
 from comitia.history import History
 
@@ -58,6 +59,15 @@ class SlotRules:
     def turn(self, number: int, slots: Slots) -> int:
         """Return the slot that a trial works on."""
         return number % (self.n_slots if self.n_slots is not None else len(slots) + 1)
+
+
+class Beside(NamedTuple):
+    """What a trial would join."""
+
+    rest: Averages
+    """The committee without the slot that the trial works on."""
+    now: Averages
+    """The committee as it is."""
 
 
 class Committee:
@@ -127,6 +137,34 @@ class Committee:
         assert loss is not None, "a committee has members only where predictions were kept"
         pool = pool_of(history, loss)
         return pool.numbers, self._losses_beside(pool, loss, self.slots, slot, slice(None))
+
+    def partial_losses(self, history: History, n: int | None = None) -> tuple[Indices, Array, Array]:
+        """Return the trials that were rejected, the committee's loss with each, and the variance of that.
+
+        As `losses`, from the rows that they have; see `partial`. Votes have none.
+        """
+        loss = loss_for(history, self._rules.loss)
+        if isinstance(loss, AverageLoss) and history.n_rejected:
+            pool = pool_of(history, loss)
+            following = len(history) if n is None else self._done[n - 1] + 1
+            slots = self.slots if n is None else self._states[n]
+            if len(pool):
+                rest = _rest(pool, loss, slots, self._rules.turn(following, slots))
+                assert isinstance(rest, Averages)
+                return parts_of(history, loss, pool).losses_beside(rest, following)
+        return np.empty(0, dtype=np.intp), np.empty(0), np.empty(0)
+
+    def beside(self, history: History, number: int) -> Beside | None:
+        """Return the committee as it is, and without the slot that a trial works on; None for one that votes."""
+        loss = loss_for(history, self._rules.loss)
+        if not isinstance(loss, AverageLoss) or not self.members:
+            return None
+        pool = pool_of(history, loss)
+        rest = _rest(pool, loss, self.slots, self._rules.turn(number, self.slots))
+        now = _rest(pool, loss, self.slots, EMPTY)
+        assert isinstance(rest, Averages)
+        assert isinstance(now, Averages)
+        return Beside(rest, now)
 
     def _losses_beside(self, pool: Pool, loss: CommitteeLoss, slots: Slots, turn: int, known: Places) -> Array:
         """Return the loss with each of the known models in a slot (line 5); NaN for one that is left out."""

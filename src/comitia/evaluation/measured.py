@@ -4,14 +4,20 @@ import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 
 from comitia.arrays import AnyArray, Array, Indices
 from comitia.history import Observation, Predictions, Status, Trial
 
+Item = TypeVar("Item")
 MOST_TEXT = 4000
 """Characters of an error that are kept."""
+
+
+class RejectedError(Exception):
+    """A trial is not worth its other folds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +55,12 @@ class Measured:
     where: str = ""
     """What is being done now, for the text of an error."""
 
+    def turn_back(self, n: int) -> None:
+        """Put splits that were begun with the n-th, and then the first ones, into their own order."""
+        self.losses, self.selection_losses = _turned_back(self.losses, n), _turned_back(self.selection_losses, n)
+        self.kept, self.answered = _turned_back(self.kept, n), _turned_back(self.answered, n)
+        self.metrics = {name: _turned_back(scores, n) for name, scores in self.metrics.items()}
+
     def predictions(self) -> Predictions:
         """Return what was kept of all splits."""
         losses = [split.losses for split in self.kept if split.losses is not None]
@@ -68,6 +80,8 @@ def observed(trial: Trial, measured: Measured, evaluate: Callable[[], None]) -> 
     error = ""
     try:
         evaluate()
+    except RejectedError as caught:
+        status, error = "rejected", str(caught)
     except MemoryError as caught:
         status, error = "memory", described(caught, measured.where)
     except (Exception, SystemExit) as caught:  # a learner or a user's function may raise anything
@@ -82,6 +96,20 @@ def observed(trial: Trial, measured: Measured, evaluate: Callable[[], None]) -> 
         error=error,
         selection_losses=tuple(measured.selection_losses),
     )
+
+
+def _turned_back(some: list[Item], n: int) -> list[Item]:
+    return some[len(some) - n :] + some[: len(some) - n] if some else some
+
+
+def turned(n: int, first: int) -> list[int]:
+    """Return the numbers of n splits, beginning with one of them: the last is followed by the first."""
+    return [(first + k) % n for k in range(n)]
+
+
+def rejection(n_done: int, n_folds: int) -> str:
+    """Say why further folds were left out."""
+    return f"worse than what is there after {n_done} of {n_folds} folds, beyond noise: the others were left out"
 
 
 def compact(answers: AnyArray) -> AnyArray:

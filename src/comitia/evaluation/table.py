@@ -20,12 +20,12 @@ from comitia.evaluation.fingerprint import fingerprint
 from comitia.evaluation.fitting import Build, Examples, HasQuick, Quick, fit
 from comitia.evaluation.isolation import quiet, seeded_globals
 from comitia.evaluation.judged import Given, Judged, pooled
-from comitia.evaluation.measured import KeptSplit, Measured, compact, observed
+from comitia.evaluation.measured import KeptSplit, Measured, RejectedError, compact, observed, rejection, turned
 from comitia.evaluation.metrics import make_target, positive_of, with_positive
 from comitia.evaluation.resampling import CV, carve_selection, check_can_be_carved, make_resampling
 from comitia.evaluation.scoring import DEFAULT_LOSSES, LossLike, Scorer, Task, make_loss
 from comitia.history import Observation, Predictions, Trial, Truth
-from comitia.seams import Judging, Keep, Resampling, Split
+from comitia.seams import Bar, Judging, Keep, Resampling, Split
 from comitia.seeds import Seeds
 from comitia.space import Config
 
@@ -140,6 +140,18 @@ class TableEvaluator:
         observation = observed(trial, measured, lambda: self._evaluate(trial, seeds, measured))
         return observation, measured.predictions() if observation.is_ok and self.keep != "nothing" else None
 
+    def screened(self, trial: Trial, seeds: Seeds, bar: Bar) -> tuple[Observation, Predictions | None]:
+        """Evaluate fold by fold, and leave out the others once the bar rejects the trial.
+
+        Trials begin with different folds, in turn: else one fold would decide about all of them.
+        """
+        if self.keep == "nothing" or trial.repeats > 1 or trial.folds is not None or trial.continues is not None:
+            return self(trial, seeds)
+        measured = Measured({metric.name: [] for metric in self.metrics})
+        observation = observed(trial, measured, lambda: self._evaluate(trial, seeds, measured, bar))
+        is_told = observation.status in ("ok", "rejected")
+        return observation, measured.predictions() if is_told else None
+
     def n_fits(self, trial: Trial) -> int:
         return trial.repeats * (self.n_folds if trial.folds is None else len(trial.folds))
 
@@ -190,11 +202,14 @@ class TableEvaluator:
 
     # ---- one trial ------------------------------------------------------------------------------------------------
 
-    def _evaluate(self, trial: Trial, seeds: Seeds, measured: Measured) -> None:
+    def _evaluate(self, trial: Trial, seeds: Seeds, measured: Measured, bar: Bar | None = None) -> None:
         selection = self._parts(seeds).selection
+        first = 0 if bar is None else trial.root % self.n_folds
         for repeat in range(trial.first_repeat, trial.first_repeat + trial.repeats):
             splits = self.splits(trial.root, repeat, seeds)
-            for fold in range(len(splits)) if trial.folds is None else trial.folds:
+            for fold in turned(len(splits), first) if trial.folds is None else trial.folds:
+                if bar is not None and measured.kept and bar.rejects(measured.predictions()):
+                    raise RejectedError(rejection(len(measured.kept), len(splits)))
                 measured.where = f"fold {fold}" + (f" of repeat {repeat}" if repeat else "")
                 if self._quick is not None and self._evaluate_quickly(trial.config, splits[fold], selection, measured):
                     continue
@@ -204,6 +219,7 @@ class TableEvaluator:
                     measured.n_fits += 1
                     model = self.fit(trial.config, train, seeds, keys)
                     self._judge(model, test, selection, measured)
+        measured.turn_back(first)
         if isinstance(self.loss, Scorer) and not np.isfinite(measured.losses).all():
             measured.losses = [-pooled(self.loss, measured.answered, self.given, self.sample_weight)]
         if not np.isfinite(measured.losses).all():

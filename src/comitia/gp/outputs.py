@@ -10,6 +10,10 @@ CLIP_IQR = 3.0
 """Bad values are clipped at the median plus this many interquartile ranges."""
 
 
+MOST_VARIANCE = 1e6
+"""Known variances are clipped to this: such an observation says nothing."""
+
+
 def finite(y: Array) -> Array:
     """Replace NaN and +inf by the worst finite value, -inf by the best, and scale to [-1, 1]."""
     y = np.array(y, dtype=np.float64)
@@ -38,3 +42,20 @@ def clipped(y: Array) -> Array:
     if high > low:
         y = np.minimum(y, middle + CLIP_IQR * (high - low))
     return standardise(y)
+
+
+def variances_of(noise: Array, y: Array, z: Array) -> Array:
+    """Return known variances of observations y in units of their outputs z.
+
+    What is done to observations is a change of scale among the better half of them; bad ones may be clipped.
+    """
+    is_good = np.isfinite(y)
+    better = y[is_good & (y <= np.median(y[is_good]))] if is_good.any() else y[:0]
+    for some in (better, y[is_good]):
+        if len(some) and some.max() > some.min():
+            low, high = int(np.flatnonzero(y == some.min())[0]), int(np.flatnonzero(y == some.max())[0])
+            with np.errstate(all="ignore"):
+                found = noise * ((z[high] - z[low]) / (y[high] - y[low])) ** 2
+            found = np.nan_to_num(found, nan=0.0, posinf=MOST_VARIANCE)
+            return np.asarray(np.minimum(found, MOST_VARIANCE))
+    return np.zeros(len(y))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from comitia.committees.lazy_folds import LazyFolds
 from comitia.errors import ChoiceError
 from comitia.evaluation.scoring import LossLike, make_loss
 from comitia.goals import MeanLoss
@@ -37,6 +38,8 @@ class Method:
     """What is handed over at the end."""
     is_reshuffled: bool = False
     """Whether each trial has splits of its own."""
+    lazy: LazyFolds | None = None
+    """Which trials are not evaluated on all their folds; all are if None."""
     has_selection_split: bool = False
     """Whether rows are set aside for the selection."""
     spelling: str = ""
@@ -87,11 +90,13 @@ class Method:
     @property
     def compares_rows(self) -> bool:
         """Whether it compares trials row by row, so that predictions must be kept."""
-        return self.goal.needs.rows or self.selection.needs.rows
+        by_rows = [choice.needs.rows or choice.needs.row_losses for choice in (self.goal, self.selection)]
+        return any(by_rows) or self.lazy is not None
 
     def check_resampling(self, resampling: Resampling) -> None:
         """Refuse a resampling under which the method's trials cannot be compared."""
-        if self.compares_rows and resampling.is_reshuffled and not resampling.judges_every_row:
+        needs_same = self.goal.needs.rows or self.selection.needs.rows
+        if needs_same and resampling.is_reshuffled and not resampling.judges_every_row:
             choice = self.goal if self.goal.needs.rows else self.selection
             raise ChoiceError(
                 f"The method {self.name!r} must judge all trials on the same rows, because {_name(choice)} compares "

@@ -4,9 +4,10 @@ from dataclasses import replace
 from functools import partial
 
 from comitia.committees.greedy import Greedy
+from comitia.committees.lazy_folds import LazyFolds
 from comitia.committees.losses import ABSOLUTE_ERROR, LOG_LOSS, TEMPERED_BRIER
 from comitia.committees.slots import SlotRules
-from comitia.goals import EnsembleLoss
+from comitia.goals import CorrectedLoss, EnsembleLoss
 from comitia.gp.acquisition import augmented_improvement
 from comitia.gp.outputs import clipped
 from comitia.gp.priors import SHORT
@@ -17,7 +18,7 @@ from comitia.optimizers.bayes.gaussian_process import GaussianProcess
 from comitia.optimizers.bayes.maximise import Perturbations
 from comitia.optimizers.known_first import KnownFirst
 from comitia.selections.committees import GreedyCommittee
-from comitia.selections.single import PosteriorMean
+from comitia.selections.single import Argmin, PosteriorMean
 
 BAYES = partial(
     Bayes,
@@ -34,6 +35,12 @@ BAYES = partial(
     maximiser=Perturbations(),
 )
 """Each choice measured on `benchmarks/studies/synthetic.py`; docs/lab/searches.md has the numbers."""
+
+EXPECTED = PosteriorMean(
+    among_trials=True,
+    surrogate=partial(GaussianProcess, view="branches", has_offsets=True, n_samples=0, priors=SHORT, outputs=clipped),
+)
+"""The trial of which a model of all trials expects most."""
 
 AT_MOST_EIGHT = Greedy(most_members=8)
 TEMPERED_COMMITTEE = GreedyCommittee(AT_MOST_EIGHT, loss=TEMPERED_BRIER)
@@ -66,9 +73,23 @@ AUTO = replace(
 """The Auto classes enqueue the same `first_trials`. They use `bayes` where no committee can be chosen, which depends on
 the scoring and the splits: a method knows neither."""
 
+
+def with_lazy_folds(committee: Method) -> Method:
+    """Return a search for a committee that leaves out folds of trials which are no use to it."""
+    assert isinstance(committee.goal, EnsembleLoss)
+    return replace(
+        committee,
+        name=f"{committee.name}-lazy",
+        summary=f"`{committee.name}`, trials that are no use to the committee are left after some folds.",
+        lazy=LazyFolds(committee.goal.rules),
+    )
+
+
 METHODS = [
     COMMITTEE,
     AUTO,
+    with_lazy_folds(COMMITTEE),
+    with_lazy_folds(AUTO),
     Method(
         "committee-log",
         BAYES,
@@ -81,12 +102,40 @@ METHODS = [
         "bayes-pm",
         BAYES,
         "`bayes`, return the trial of which the model of all trials expects most.",
-        selection=PosteriorMean(
-            among_trials=True,
-            surrogate=partial(
-                GaussianProcess, view="branches", has_offsets=True, n_samples=0, priors=SHORT, outputs=clipped
-            ),
-        ),
+        selection=EXPECTED,
+    ),
+    Method("bayes-r", BAYES, "`bayes`, splits reshuffled every trial.", is_reshuffled=True),
+    Method("bayes-pm-r", BAYES, "`bayes-pm`, splits reshuffled every trial.", selection=EXPECTED, is_reshuffled=True),
+    Method(
+        "bayes-rc",
+        BAYES,
+        "`bayes-r`, losses corrected for how difficult a trial's rows are.",
+        goal=CorrectedLoss(),
+        selection=Argmin(CorrectedLoss()),
+        is_reshuffled=True,
+    ),
+    Method(
+        "bayes-pm-rc",
+        BAYES,
+        "`bayes-pm-r`, losses corrected for how difficult a trial's rows are.",
+        goal=CorrectedLoss(),
+        selection=replace(EXPECTED, goal=CorrectedLoss()),
+        is_reshuffled=True,
+    ),
+    Method(
+        "bayes-lazy",
+        BAYES,
+        "`bayes`, trials that are worse than the best are left after some folds.",
+        goal=CorrectedLoss(),
+        lazy=LazyFolds(),
+    ),
+    Method(
+        "bayes-pm-lazy",
+        BAYES,
+        "`bayes-pm`, trials that are worse than the best are left after some folds.",
+        goal=CorrectedLoss(),
+        selection=replace(EXPECTED, goal=CorrectedLoss()),
+        lazy=LazyFolds(),
     ),
     Method(
         "bayes-per-second",

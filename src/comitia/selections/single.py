@@ -9,24 +9,37 @@ import numpy as np
 
 from comitia.arrays import Array
 from comitia.errors import ChoiceError, NothingFound
-from comitia.goals import MeanLoss, mean_losses
+from comitia.goals import MeanLoss
 from comitia.history import History, Observation
 from comitia.optimizers import CMAES
 from comitia.optimizers.bayes.gaussian_process import GaussianProcess
 from comitia.optimizers.bayes.maximise import Gradients
 from comitia.optimizers.bayes.single_thread import one_thread
-from comitia.seams import Maximiser, Member, Needs, Optimizer, SmoothBelief, Values
+from comitia.seams import Goal, Maximiser, Member, Needs, Optimizer, SmoothBelief, Values
 from comitia.seeds import Seeds
 from comitia.space import Space
 
 
+@dataclass(frozen=True)
 class Argmin:
-    """The configuration with the smallest mean loss, the earliest of equals."""
+    """The configuration with the smallest mean loss, the earliest of equals; or with the least value of a goal."""
 
-    needs = Needs()
+    goal: Goal | None = None
+    """What decides, where that is not the mean loss: `CorrectedLoss` where trials were judged on different rows."""
+
+    @property
+    def needs(self) -> Needs:
+        """What the goal needs."""
+        return Needs() if self.goal is None else self.goal.needs
 
     def members(self, history: History, optimizer: Optimizer, seeds: Seeds) -> Sequence[Member]:
         best = found_best(history)
+        if self.goal is not None:
+            is_whole = np.isfinite(history.losses) & ~history.is_superseded
+            values = np.full(len(history), np.inf)
+            values[history.finished] = self.goal.values(history, seeds).now
+            number = int(np.where(is_whole, values, np.inf).argmin())
+            return [Member(history.trial(number).config, 1.0, number)]
         return [Member(best.config, 1.0, best.number)]
 
 
@@ -43,7 +56,13 @@ class PosteriorMean:
     surrogate: Callable[[Space], GaussianProcess] = GaussianProcess
     maximiser: Maximiser = field(default_factory=Gradients)
     """Searches the space for the least mean."""
-    needs = Needs()
+    goal: Goal = field(default_factory=MeanLoss)
+    """What the process is a model of."""
+
+    @property
+    def needs(self) -> Needs:
+        """What the goal needs."""
+        return self.goal.needs
 
     def members(self, history: History, optimizer: Optimizer, seeds: Seeds) -> Sequence[Member]:
         found_best(history)
@@ -58,7 +77,8 @@ class PosteriorMean:
         """
         is_kept = ~history.is_superseded[history.finished]
         numbers = history.finished[is_kept]
-        values = Values(mean_losses(history)[is_kept])
+        found = self.goal.values(history, seeds)
+        values = Values(found.now[is_kept], noise=None if found.noise is None else found.noise[is_kept])
         belief = self.surrogate(space).belief(history.X[numbers], values, len(history), seeds)
         good = numbers[np.isfinite(history.losses[numbers])]
         good = good[np.argsort(belief.mean(history.X[good]), kind="stable")]

@@ -8,12 +8,12 @@ import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from comitia.errors import ExecutionError, ExhaustedError, TrialCrashed, TrialMemory, TrialTimeout
 from comitia.execution.crew import Crew, Outcome
 from comitia.history import STATUSES, History, Observation, Status, Trial
-from comitia.seams import Evaluator
+from comitia.seams import Bar, Evaluator, Screener
 from comitia.seeds import Seeds
 from comitia.study.budget import Meter
 from comitia.study.interrupts import held_back, raise_if_lost
@@ -38,8 +38,22 @@ class Recorder(Protocol):
     def propose(self, n: int) -> list[Trial]:
         """Return up to `n` waiting trials; none means that results must come first."""
 
+    def bar_for(self, trial: Trial) -> Bar | None:
+        """Return what a trial is compared with, fold by fold; None if all its folds count."""
+
     def record(self, results: Sequence[Result], *, may_wait: bool = False) -> list[Observation]:
         """Take results into the history and the store, into the latter a moment later if they may wait; return them."""
+
+
+class Task(NamedTuple):
+    """A trial and what it is compared with while it runs."""
+
+    trial: Trial
+    bar: Bar | None = None
+
+    @property
+    def number(self) -> int:
+        return self.trial.number
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +63,10 @@ class Evaluate:
     evaluator: Evaluator
     seeds: Seeds
 
-    def __call__(self, trial: Trial) -> Result:
-        return self.evaluator(trial, self.seeds)
+    def __call__(self, task: Task) -> Result:
+        if task.bar is not None and isinstance(self.evaluator, Screener):
+            return self.evaluator.screened(task.trial, self.seeds, task.bar)
+        return self.evaluator(task.trial, self.seeds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +74,7 @@ class Run:
     """One call of `Study.run`."""
 
     study: Recorder
-    crew: Crew[Trial, Result]
+    crew: Crew[Task, Result]
     n_fits: Callable[[Trial], int]
     meter: Meter
     notify: Callable[[Observation], None]
@@ -73,7 +89,9 @@ class Run:
                 self.give_up()
                 return "time"
             for observation in self.take():
-                if not observation.is_ok:
+                if observation.status == "rejected":
+                    log.info("trial %d rejected: %s", observation.number, observation.error)
+                elif not observation.is_ok:
                     log.warning("trial %d %s: %s", observation.number, observation.status, _short(observation.error))
                 self.notify(observation)
             if self.study.is_stopped:
@@ -102,7 +120,7 @@ class Run:
                     return None if crew.tasks else "budget"  # those that run may need fewer fits than expected
                 if meter.seconds_left <= 0:
                     return "time"
-                crew.begin(trial)
+                crew.begin(Task(trial, self.study.bar_for(trial)))
                 history.begin(trial.number)  # last: a Ctrl-C before it leaves the trial waiting
         return None
 
@@ -110,7 +128,7 @@ class Run:
         """Tell whether a trial's evaluations are within the budget."""
         if self.meter.budget.n_evaluations is None:
             return True
-        begun = sum(map(self.n_fits, self.crew.tasks))
+        begun = sum(self.n_fits(task.trial) for task in self.crew.tasks)
         return self.n_fits(trial) <= self.meter.budget.n_evaluations - self.study.history.n_evaluations - begun
 
     def take(self) -> list[Observation]:
@@ -134,10 +152,11 @@ class Run:
         limit = self.meter.budget.time_limit or math.inf
         text = "The trial was still running after {:.3g} s, when the run's time was over. Use trial_time_limit."
         with held_back():
-            begun = [trial.number for trial in self.crew.tasks]
+            begun = [task.number for task in self.crew.tasks]
             late = [outcome for outcome in self.crew.abandon() if outcome.seconds > limit / 2]
             failed = [
-                Observation.failed(o.task, text.format(o.seconds), status="timeout", seconds=o.seconds) for o in late
+                Observation.failed(task.trial, text.format(seconds), status="timeout", seconds=seconds)
+                for task, _, _, seconds in late
             ]
             self.study.record([(observation, None) for observation in failed])
             self.study.history.give_back(begun)
@@ -154,9 +173,9 @@ def _is_fault(error: Exception) -> bool:
     return isinstance(error, ExecutionError | CancelledError) and type(error) not in STATUS_OF
 
 
-def _result(outcome: Outcome[Trial, Result]) -> Result:
+def _result(outcome: Outcome[Task, Result]) -> Result:
     """Return what came of a trial; what it was killed for is an observation like any other."""
-    trial, answer, error, seconds = outcome
+    (trial, _), answer, error, seconds = outcome
     if error is None:
         try:
             return _checked_result(trial, answer)

@@ -31,7 +31,7 @@ from comitia.execution.crew import make_crew
 from comitia.history import History, Observation, Trial
 from comitia.learners.registry import SpaceLike, make_space
 from comitia.methods import Method, get_method
-from comitia.seams import Ask, Evaluator, Judging, Member, Store
+from comitia.seams import Ask, Bar, Evaluator, Judging, Member, Store
 from comitia.seeds import Seeds
 from comitia.selections.single import found_best
 from comitia.space import Config, Space
@@ -241,6 +241,11 @@ class Study:
                 self._record.write()
         return recorded
 
+    def bar_for(self, trial: Trial) -> Bar | None:
+        """Return what a trial is compared with, fold by fold, as the method has it; None if all its folds count."""
+        lazy = self.method.lazy
+        return None if lazy is None else lazy.bar(self.history, trial)
+
     def enqueue(self, config: Mapping[str, object]) -> Trial:
         """Have a configuration asked before any other; it is recorded at once.
 
@@ -343,7 +348,7 @@ class Study:
                 try:
                     # first: after a second Ctrl-C, while workers are stopped, the trials must wait again
                     with held_back():
-                        self.history.give_back(trial.number for trial in crew.tasks)
+                        self.history.give_back(task.number for task in crew.tasks)
                 finally:
                     crew.close()
             self._record.write()

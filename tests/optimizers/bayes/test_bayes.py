@@ -121,6 +121,33 @@ def test_the_incumbent_is_the_best_mean_not_the_luckiest_observation() -> None:
     assert (belief.best > z.min() + 1).all()
 
 
+def test_an_observation_with_more_known_noise_counts_for_less() -> None:
+    X = np.linspace(0, 1, 15)[:, None]
+    truth = np.cos(3 * X[:, 0])
+    y = np.where(np.arange(15) == 3, truth - 1.5, truth)  # far too good
+    noise = np.where(np.arange(15) == 3, 2.0, 0.0)
+    plain, known = (
+        GaussianProcess(line(), n_samples=0).belief(X, Values(y, noise=some), 15, Seeds(0)).mean(X)
+        for some in (None, noise)
+    )
+    assert 1 - np.corrcoef(known, truth)[0, 1] < 0.1 * (1 - np.corrcoef(plain, truth)[0, 1])
+    # no noise at all is as if nothing were said of it
+    nothing = GaussianProcess(line(), n_samples=0).belief(X, Values(y, noise=0 * noise), 15, Seeds(0)).mean(X)
+    np.testing.assert_allclose(nothing, plain)
+
+
+def test_noise_goes_with_the_values_that_say_something() -> None:
+    space = line()
+    X, y = np.linspace(0, 1, 8)[:, None], np.array([0.3, np.nan, 0.1, 0.4, 0.2, np.nan, 0.5, 0.6])
+    noise = np.where(np.isnan(y), 9.0, 0.01)
+    asks = (
+        METHODS["bayes"]
+        .make_optimizer(space)
+        .ask(observed(space, X, np.nan_to_num(y)), Values(y, noise=noise), 1, Seeds(0))
+    )
+    assert np.isfinite(asks[0].x).all()
+
+
 def test_theta_is_tuned_at_checkpoints_that_depend_on_the_observations_alone() -> None:
     y = np.random.default_rng(0).standard_normal(500)
     points = [last_checkpoint(y[:n]) for n in range(1, 500)]

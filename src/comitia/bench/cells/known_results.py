@@ -11,7 +11,7 @@ import numpy as np
 
 from comitia.evaluation.table import TableEvaluator
 from comitia.history import Observation, Predictions, Trial
-from comitia.seams import Judging, Keep
+from comitia.seams import Bar, Judging, Keep
 from comitia.seeds import Seeds
 
 Result = tuple[Observation, Predictions | None]
@@ -82,6 +82,10 @@ class SharedEvaluator:
         result = self._evaluator(trial, seeds)
         self._known.add((*self._judged, seeds.seed, kept, trial), result)
         return result
+
+    def screened(self, trial: Trial, seeds: Seeds, bar: Bar) -> Result:
+        """Evaluate fold by fold; what comes of it follows from the bar, too, and is not shared."""
+        return self._evaluator.screened(trial, seeds, bar)
 
     def was_looked_up(self, number: int) -> bool:
         """Tell whether a trial was looked up, so that its seconds have not passed now."""

@@ -67,18 +67,22 @@ class PoolPlan:
     (Lacoste et al. 2014: 40 % for training, 30 % for validation, 30 % for the test)."""
     n_partitions: int = 1
     """Splits of the data; repetition r of an experiment runs on partition r."""
+    n_shuffles: int = 1
+    """Divisions into folds of the rows of one partition: every configuration is evaluated on each, for methods that
+    reshuffle."""
     seed: int = 0
     """Decides the test rows, the folds and the configurations."""
 
     def __post_init__(self) -> None:
         check_int("PoolPlan", "n_partitions", self.n_partitions)
+        check_int("PoolPlan", "n_shuffles", self.n_shuffles)
         if checked_cv(self.cv) >= 1 and not self.refit:
             raise ExperimentError(
                 f"Without a refit the model of the training part is tested, so 'cv' must be a fraction. Got {self.cv} "
                 "folds. Use a hold-out, such as 0.3."
             )
         for name in self.methods:
-            check_splits(get_method(name))
+            check_splits(get_method(name), 1)
 
     def arena(self, partition: int, data: Path | None) -> TableArena:
         """Return the table of a partition."""
@@ -120,9 +124,10 @@ def make_pool(
         Tabulator(plan.arena(partition, data), plan.seed + partition, folder / str(partition))
         for partition in range(plan.n_partitions)
     ]
+    shuffled = [[tabulator.shuffled(k) for k in range(plan.n_shuffles)] for tabulator in tabulators]
     _begin(folder, plan, tabulators)
     points = search(plan, tabulators[0], jobs, on_trial)
-    evaluate(tabulators, points, jobs, on_trial)
+    evaluate([tabulator for shuffles in shuffled for tabulator in shuffles], points, jobs, on_trial)
     first = tabulators[0].arena
     pool = Tabulated(
         name=f"pool:{output}",
@@ -131,7 +136,10 @@ def make_pool(
         task=first.table.task,
         loss=first.table.loss.name,
         X=np.array(list(points.values())),
-        partitions=[tabulator.partition(points) for tabulator in tabulators],
+        partitions=[
+            replace(shuffles[0].partition(points), shuffles=[one.entries(points) for one in shuffles[1:]])
+            for shuffles in shuffled
+        ],
     )
     write_pool(pool, output)
     shutil.rmtree(folder)
@@ -176,7 +184,8 @@ def evaluate(
 def _begin(folder: Path, plan: PoolPlan, tabulators: list[Tabulator]) -> None:
     """Make the folder of what is evaluated, or refuse one of another pool."""
     for tabulator in tabulators:
-        tabulator.folder.mkdir(parents=True, exist_ok=True)
+        for k in range(plan.n_shuffles):
+            tabulator.shuffled(k).folder.mkdir(parents=True, exist_ok=True)
     judged = [tabulator.arena.table.fingerprint() for tabulator in tabulators]
     here = json.dumps([judged, plan.space, plan.refit, plan.seed])
     mark = folder / "made_of.json"
@@ -198,6 +207,8 @@ class Tabulator:
     seed: int
     folder: Path
     keep: Keep = "nothing"
+    shuffle: int = 0
+    """Which division into folds; those after the first have no answers for the test, which do not depend on it."""
 
     def __post_init__(self) -> None:
         if isinstance(self.arena.table.loss, Scorer):
@@ -207,6 +218,10 @@ class Tabulator:
     def loss(self) -> str:
         """The name of the loss."""
         return self.arena.table.loss.name
+
+    def shuffled(self, shuffle: int) -> Tabulator:
+        """Return it for another division into folds of the same rows."""
+        return replace(self, shuffle=shuffle, folder=self.folder / f"shuffle-{shuffle}") if shuffle else self
 
     def __call__(self, trial: Trial, seeds: Seeds) -> tuple[Observation, Predictions | None]:
         if not self.path_of(trial.config).exists():
@@ -240,8 +255,11 @@ class Tabulator:
 
     def partition(self, configs: Iterable[Config]) -> Partition:
         """Return what came of all configurations."""
-        y_test = self.arena.tester.draw.y_test
-        return Partition(self.arena.table.y, y_test, [self.read(config) for config in configs])
+        return Partition(self.arena.table.y, self.arena.tester.draw.y_test, self.entries(configs))
+
+    def entries(self, configs: Iterable[Config]) -> list[Entry]:
+        """Return what came of each configuration."""
+        return [self.read(config) for config in configs]
 
     def evaluate(self, trial: Trial) -> None:
         """Fit a configuration on the folds and for the test, and keep what came of it."""
@@ -262,8 +280,8 @@ class Tabulator:
         measured = Measured()
         ps: list[Array] = []
         test: Answers | None = None
-        for number, (train, rows) in enumerate(table.splits(trial.number, 0, seeds)):
-            model = table.fit(trial.config, train, seeds, (trial.number, 0, number))
+        for number, (train, rows) in enumerate(table.splits(trial.number, self.shuffle, seeds)):
+            model = table.fit(trial.config, train, seeds, (trial.number, self.shuffle, number))
             answers = self._answers(model, take(table.X, rows))
             p = answers.probabilities
             losses = loss.rows(truth[rows], p if p is not None and loss.needs_probabilities else answers.values)
@@ -274,7 +292,7 @@ class Tabulator:
             if not tester.refit:
                 test = self._answers(model, tester.draw.X_test)
         seconds = time.perf_counter() - started
-        if test is None:
+        if test is None and not self.shuffle:
             test = self._answers(tester.fitted(Member(trial.config, 1.0, trial.number), seeds), tester.draw.X_test)
         return Entry(
             status="ok",

@@ -6,14 +6,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from comitia.bench.cells.scores import score_members
-from comitia.bench.problems.tabulated import Partition, Tabulated
+from comitia.bench.problems.tabulated import Entry, Partition, Tabulated
 from comitia.bench.rows.row import Score
 from comitia.committees.combine import Answers
 from comitia.errors import ChoiceError, ExperimentError
+from comitia.evaluation.measured import rejection, turned
 from comitia.evaluation.scoring import Scorer, make_loss
-from comitia.history import History, Observation, Predictions, Trial, Truth
+from comitia.history import History, Observation, Predictions, Status, Trial, Truth
 from comitia.methods import Method, kept_by
-from comitia.seams import Ask, Judging, Keep, Member, Optimizer, Values
+from comitia.seams import Ask, Bar, Judging, Keep, Member, Optimizer, Values
 from comitia.seeds import Seeds
 from comitia.space import Config
 
@@ -21,28 +22,38 @@ from comitia.space import Config
 class PoolArena:
     """A partition of a pool as the arena of a cell.
 
+    Each trial of a method that reshuffles is judged on one of the pool's divisions into folds, drawn by its number; all
+    trials of others on the same one, drawn by the study's seed. With `holds_out` a trial is judged on one of the folds.
+
     Raises
     ------
     ExperimentError
         If the pool cannot serve the method, or was made for another loss.
     """
 
-    def __init__(self, pool: Tabulated, method: Method, *, repetition: int = 0, loss: str | None = None) -> None:
-        check_splits(method)
+    def __init__(
+        self,
+        pool: Tabulated,
+        method: Method,
+        *,
+        repetition: int = 0,
+        loss: str | None = None,
+        holds_out: bool = False,
+    ) -> None:
+        partition = pool.partition_of(repetition)
+        check_splits(method, len(partition.divisions), holds_out=holds_out)
         if loss is not None and loss != pool.loss:
-            raise ExperimentError(
-                f"A pool must have been made for the experiment's loss. {pool.name!r} has {pool.loss!r}, got {loss!r}. "
-                f"Leave 'loss' out, or make a pool with --loss {loss}."
-            )
-        self.pool = pool
-        self.partition = pool.partition_of(repetition)
+            pool, partition = rejudged(pool, partition, loss)
+        self.pool, self.partition = pool, partition
         self.space = pool.space
         self.dataset = pool.dataset
         self.loss = pool.loss
         self.n_rows = len(self.partition.y_train)
         targets = np.union1d(self.partition.y_train, self.partition.y_test)
         self.n_classes = len(targets) if pool.task == "classification" else 0
-        self.evaluator = PoolEvaluator(pool, self.partition, kept_by(method, pool.loss))
+        self.evaluator = PoolEvaluator(
+            pool, self.partition, kept_by(method, pool.loss), is_reshuffled=method.is_reshuffled, holds_out=holds_out
+        )
         Snapped(method.optimizer(pool.space), pool, method.name)  # refuses a method that cannot be served
 
     def adapted(self, method: Method) -> Method:
@@ -77,13 +88,38 @@ class PoolArena:
         return answers
 
 
-def check_splits(method: Method) -> None:
-    """Refuse a method whose trials are not all judged on one set of splits."""
-    if method.is_reshuffled or method.has_selection_split:
+def check_splits(method: Method, n_shuffles: int, *, holds_out: bool = False) -> None:
+    """Refuse a method that a pool with so many divisions into folds cannot serve."""
+    if method.has_selection_split or (method.is_reshuffled and n_shuffles == 1 and not holds_out):
         raise ExperimentError(
             f"The method {method.name!r} draws splits of its own, which a pool does not have: its models were fitted "
-            "on one set of splits. Run it on the table itself."
+            "on one set of splits. Run it on the table itself, or make a pool with --shuffles 5 for methods that "
+            "reshuffle."
         )
+
+
+def rejudged(pool: Tabulated, partition: Partition, loss: str) -> tuple[Tabulated, Partition]:
+    """Return a pool of classes, and one of its partitions, as if it had been made for another loss on rows."""
+    judged = make_loss(loss)
+    if isinstance(judged, Scorer) or pool.task != "classification" or judged.task != "classification":
+        raise ExperimentError(
+            f"A pool must have been made for the experiment's loss. {pool.name!r} has {pool.loss!r}, got {loss!r}. "
+            f"Leave 'loss' out, or make a pool with --loss {loss}."
+        )
+    codes = np.unique(partition.y_train, return_inverse=True)[1]
+
+    def of(entry: Entry) -> Entry:
+        found = entry.predictions
+        if found is None or (judged.needs_probabilities and entry.probabilities is None):
+            return replace(entry, status="failed", predictions=None, error=entry.error or "it has no probabilities")
+        answers = entry.probabilities if judged.needs_probabilities else found.values
+        losses = judged.rows(codes[found.rows], np.asarray(answers))
+        by_fold = [float(losses[found.folds == fold].mean()) for fold in range(len(entry.losses))]
+        return replace(entry, losses=tuple(by_fold), predictions=replace(found, losses=losses))
+
+    first, *others = [[of(entry) for entry in division] for division in partition.divisions]
+    changed = replace(partition, entries=first, shuffles=others)
+    return replace(pool, loss=loss, partitions=[changed]), changed
 
 
 @dataclass(eq=False)
@@ -93,6 +129,9 @@ class PoolEvaluator:
     pool: Tabulated
     partition: Partition
     keep: Keep
+    is_reshuffled: bool = False
+    holds_out: bool = False
+    """Whether a trial is judged on one fold, else on all."""
 
     def __post_init__(self) -> None:
         self.index = {config: i for i, config in enumerate(self.pool.space.decode(self.pool.X))}
@@ -100,18 +139,48 @@ class PoolEvaluator:
         self.classes = np.unique(y) if self.pool.task == "classification" else None
 
     def __call__(self, trial: Trial, seeds: Seeds) -> tuple[Observation, Predictions | None]:
+        entry, folds = self._looked_up(trial, seeds)
+        return self._observed(trial, entry, folds, "ok", entry.error)
+
+    def screened(self, trial: Trial, seeds: Seeds, bar: Bar) -> tuple[Observation, Predictions | None]:
+        """Look up fold by fold, in the order in which `TableEvaluator` would fit them."""
+        entry, folds = self._looked_up(trial, seeds)
+        found = entry.kept(self.keep)
+        if found is None or len(folds) == 1:
+            return self(trial, seeds)
+        order = turned(len(folds), trial.root % len(folds))
+        for n in range(1, len(order)):
+            if bar.rejects(_of_folds(found, order[:n])):
+                return self._observed(trial, entry, order[:n], "rejected", rejection(n, len(order)))
+        return self(trial, seeds)
+
+    def _looked_up(self, trial: Trial, seeds: Seeds) -> tuple[Entry, list[int]]:
+        """Return what came of a configuration, and the folds that count."""
         if trial.repeats > 1 or trial.folds is not None or trial.continues is not None:
             raise ChoiceError("A pool has one evaluation of each configuration. The method asked for more of one.")
-        entry = self.partition.entries[self.index[trial.config]]
+        divisions, place = self.partition.divisions, self.index[trial.config]
+        key = (trial.root,) if self.is_reshuffled else ()
+        n_folds = max(len(self.partition.entries[place].losses), 1)
+        n_draws = len(divisions) * (n_folds if self.holds_out else 1)
+        drawn = seeds.integer("pool-splits", *key) % n_draws if n_draws > 1 else 0
+        entry = divisions[drawn % len(divisions)][place]
+        return entry, [drawn // len(divisions)] if self.holds_out else list(range(len(entry.losses)))
+
+    def _observed(
+        self, trial: Trial, entry: Entry, folds: list[int], status: Status, error: str
+    ) -> tuple[Observation, Predictions | None]:
+        """Return what some folds of a configuration say; its seconds are shared by all folds."""
+        is_ok = entry.status == "ok"
+        kept = entry.kept(self.keep)
         observation = Observation(
             trial=trial,
-            status=entry.status,
-            losses=entry.losses,
-            seconds=entry.seconds,
-            n_evaluations=self.n_fits(trial),
-            error=entry.error,
+            status=status if is_ok else entry.status,
+            losses=tuple(entry.losses[fold] for fold in folds) if is_ok else entry.losses,
+            seconds=entry.seconds * (len(folds) / len(entry.losses) if is_ok else 1.0),
+            n_evaluations=len(folds) if is_ok else self.n_fits(trial),
+            error=error,
         )
-        return observation, entry.kept(self.keep)
+        return observation, kept if kept is None or len(folds) == len(entry.losses) else _of_folds(kept, folds)
 
     @property
     def judging(self) -> Judging:
@@ -120,7 +189,20 @@ class PoolEvaluator:
         return Judging(keep=self.keep, truth=truth)
 
     def n_fits(self, trial: Trial) -> int:
-        return max(len(self.partition.entries[self.index[trial.config]].losses), 1)
+        return 1 if self.holds_out else max(len(self.partition.entries[self.index[trial.config]].losses), 1)
+
+
+def _of_folds(found: Predictions, folds: Sequence[int]) -> Predictions:
+    """Return what was predicted in some folds."""
+    some = np.isin(found.folds, folds)
+    return replace(
+        found,
+        rows=found.rows[some],
+        folds=found.folds[some],
+        values=found.values[some],
+        losses=None if found.losses is None else found.losses[some],
+        seconds=None,
+    )
 
 
 class Snapped:

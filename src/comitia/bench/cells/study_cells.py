@@ -36,7 +36,13 @@ def make_arena(job: Job, method: Method, known: KnownResults | None = None) -> A
     if isinstance(problem, FunctionProblem):
         return FunctionArena(problem)
     if isinstance(problem, Tabulated):
-        return PoolArena(problem, method, repetition=job.cell.repetition, loss=job.experiment.loss)
+        return PoolArena(
+            problem,
+            method,
+            repetition=job.cell.repetition,
+            loss=job.experiment.loss,
+            holds_out=job.experiment.validation_of(job.cell).cv < 1,
+        )
     return TableArena(job.experiment, job.cell, problem, method, known)
 
 

@@ -8,8 +8,8 @@ seeded repetitions take minutes. `cells/make_pool.py` makes one.
 Where that misleads: nothing between the tabulated points can be found, so methods that refine (local search, CMA-ES)
 look worse than they are, and none gets beyond the best of the pool; near the end few points are left, so all methods
 become alike; repetitions share the pool's partitions, so differences between them say nothing about other splits of the
-data; a method that asks for fresh splits cannot run at all. Use pools to compare selections and committees, and as a
-first look at searches.
+data; a method that asks for fresh splits gets one of the few divisions into folds that the pool has, if it has several.
+Use pools to compare selections and committees, and as a first look at searches.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from __future__ import annotations
 import base64
 import io
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -31,8 +31,9 @@ from comitia.history import Predictions, Status
 from comitia.seams import Keep
 from comitia.space import Space
 
-VERSION = 2
-"""Of the file. Version 1 had one partition and no probabilities beside classes."""
+VERSION = 3
+"""Of the file. Version 1 had one partition and no probabilities beside classes, version 2 one division into folds."""
+READABLE = ("2", "3")
 CAVEAT = (
     "From a pool: only tabulated configurations could be chosen and repetitions share its splits of the data. Good for "
     "comparing selections and committees; searches that refine look worse than they are, late iterations alike."
@@ -97,6 +98,13 @@ class Partition:
     y_train: AnyArray
     y_test: AnyArray
     entries: list[Entry]
+    shuffles: list[list[Entry]] = field(default_factory=list)
+    """The same on further divisions of the training rows into folds, without answers for the test."""
+
+    @property
+    def divisions(self) -> list[list[Entry]]:
+        """The entries of every division into folds, the first ones first."""
+        return [self.entries, *self.shuffles]
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,12 +147,15 @@ def write_pool(pool: Tabulated, path: Path) -> None:
     import pyarrow.parquet as pq
 
     configs = [json.dumps(dict(config), default=str) for config in pool.space.decode(pool.X)]
-    entries = [entry for partition in pool.partitions for entry in partition.entries]
+    n_shuffles = len(pool.partitions[0].divisions)
+    entries = [entry for p in pool.partitions for division in p.divisions for entry in division]
+    n_parts = len(pool.partitions) * n_shuffles
     table = pa.table(
         {  # what other tools may want to read, and everything as bytes
-            "partition": [k for k in range(len(pool.partitions)) for _ in pool.X],
-            "config": configs * len(pool.partitions),
-            "x": pool.X.tolist() * len(pool.partitions),
+            "partition": [k // n_shuffles for k in range(n_parts) for _ in pool.X],
+            "shuffle": [k % n_shuffles for k in range(n_parts) for _ in pool.X],
+            "config": configs * n_parts,
+            "x": pool.X.tolist() * n_parts,
             "status": [entry.status for entry in entries],
             "loss": [float(np.mean(entry.losses)) if entry.status == "ok" else None for entry in entries],
             "seconds": [entry.seconds for entry in entries],
@@ -154,7 +165,8 @@ def write_pool(pool: Tabulated, path: Path) -> None:
     )
     targets = [[_text(p.y_train), _text(p.y_test)] for p in pool.partitions]
     header = {"space": pool.space.to_json(), "dataset": pool.dataset, "task": pool.task, "loss": pool.loss}
-    metadata = {"comitia.pool": str(VERSION), "comitia.header": json.dumps({**header, "targets": targets})}
+    more = {"targets": targets, "n_shuffles": n_shuffles}
+    metadata = {"comitia.pool": str(VERSION), "comitia.header": json.dumps({**header, **more})}
     with replacing(path) as beside:
         pq.write_table(table.replace_schema_metadata(metadata), beside, compression="zstd")
 
@@ -171,14 +183,16 @@ def read_pool(path: Path) -> Tabulated:
         raise ExperimentError(f"{str(path)!r} must be a Parquet file. It could not be read: {error}.") from error
     metadata = table.schema.metadata or {}
     found = metadata.get(b"comitia.pool", b"none").decode()
-    if found != str(VERSION):
+    if found not in READABLE:
         raise ExperimentError(
             f"A pool must be a file of version {VERSION}. {str(path)!r} has version {found}. Make it again with "
             "comitia bench pool."
         )
     header = json.loads(metadata[b"comitia.header"])
     entries = [Entry.from_bytes(data) for data in table["entry"].to_pylist()]
-    n = len(entries) // len(header["targets"])
+    n_shuffles = header.get("n_shuffles", 1)
+    n = len(entries) // (len(header["targets"]) * n_shuffles)
+    divisions = [entries[k * n : (k + 1) * n] for k in range(len(entries) // n)]
     return Tabulated(
         name=f"pool:{path}",
         dataset=header["dataset"],
@@ -187,7 +201,12 @@ def read_pool(path: Path) -> Tabulated:
         loss=header["loss"],
         X=np.array(table["x"].to_pylist()[:n], dtype=np.float64),
         partitions=[
-            Partition(_array(y_train), _array(y_test), entries[k * n : (k + 1) * n])
+            Partition(
+                _array(y_train),
+                _array(y_test),
+                divisions[k * n_shuffles],
+                divisions[k * n_shuffles + 1 : (k + 1) * n_shuffles],
+            )
             for k, (y_train, y_test) in enumerate(header["targets"])
         ],
     )

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from comitia.arrays import Array
+from comitia.arrays import Array, Mask
 from comitia.history import History
 from comitia.optimizers.bayes.apart import apart
 from comitia.optimizers.bayes.gaussian_process import GaussianProcess
@@ -71,7 +71,7 @@ class Bayes:
             return []
         says_something = ~np.isnan(values.now)
         X = history.X[history.finished][says_something]
-        values = values if says_something.all() else Values(values.now[says_something])
+        values = values if says_something.all() else _only(values, says_something)
         belief = self._surrogate.belief(X, values, len(history), seeds)
         if self._clock is not None:
             seconds = log_seconds(history)[says_something]
@@ -103,3 +103,8 @@ class Bayes:
     def _random(self, rng: np.random.Generator) -> Iterator[Array]:
         while True:
             yield self._space.sample(1, rng)[0]
+
+
+def _only(values: Values, some: Mask) -> Values:
+    """Return the values of some trials."""
+    return Values(values.now[some], noise=None if values.noise is None else values.noise[some])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from comitia.errors import ChoiceError
 from comitia.gp.acquisition import expected_improvement, log_ei_gradient
 from comitia.gp.blocks import Blocks
 from comitia.gp.kernels import ARD, Labels, Matern52
-from comitia.gp.outputs import standardise
+from comitia.gp.outputs import standardise, variances_of
 from comitia.gp.posterior import Posterior, condition, fitted
 from comitia.gp.priors import THESIS, JointPrior, Priors
 from comitia.gp.slice_sampling import sample_theta
@@ -99,6 +99,15 @@ class ProcessBelief:
         return mean.mean(axis=0), d_mean.mean(axis=0)
 
 
+class Known(NamedTuple):
+    """Observations: rows as the model sees them, their branches, values, and known variances of these."""
+
+    rows: Array
+    labels: Labels
+    y: Array
+    noise: Array | None
+
+
 class GaussianProcess:
     """A Gaussian process over a space; see `Surrogate`.
 
@@ -148,11 +157,17 @@ class GaussianProcess:
         rows, labels = self.view(X)
         y = values.now
         z = self._outputs(y)
-        blocks = Blocks(self._structure, rows, z, labels)
+        noise = None if values.noise is None else variances_of(values.noise, y, z)
+        blocks = Blocks(self._structure, rows, z, labels, noise)
         # values that are remembered have moved, and no spread of theirs can jump: only their number counts
         n = len(y) if values.have_moved else last_checkpoint(z if values.earlier is None else np.zeros(len(y)))
-        gaussian = self._gaussian(rows[:n], labels[:n], values.of_first(n), self._samples(len(y)))
-        posterior = condition(blocks, self._theta(blocks, rows, labels, y, gaussian, seeds("theta", number)))
+        known = Known(rows[:n], labels[:n], values.of_first(n), values.noise_of_first(n))
+        gaussian = self._gaussian(known, self._samples(len(y)))
+        theta = gaussian.centre[None]
+        if self._samples(len(y)):
+            some = self._some(Known(rows, labels, y, values.noise)) if len(y) > MOST_TUNED else blocks
+            theta = self._sampled(some, gaussian, seeds("theta", number))
+        posterior = condition(blocks, theta)
         best = fitted(blocks, posterior).min(axis=1, keepdims=True)
         return ProcessBelief(self.view, posterior, best, self._acquisition)
 
@@ -160,37 +175,35 @@ class GaussianProcess:
         """Tell whether theta is sampled after so many observations."""
         return self._n_samples > 0 and (self._map_from is None or n < self._map_from)
 
-    def _theta(
-        self, blocks: Blocks, rows: Array, labels: Labels, y: Array, gaussian: Gaussian, rng: np.random.Generator
-    ) -> Array:
-        """Return samples of theta, or its most probable value, (n_samples, n_theta)."""
-        if not self._samples(len(y)):
-            return gaussian.centre[None]
-        if len(y) > MOST_TUNED:
-            blocks = self._some(rows, labels, y)
+    def _sampled(self, blocks: Blocks, gaussian: Gaussian, rng: np.random.Generator) -> Array:
+        """Return samples of theta, (n_samples, n_theta)."""
         prior = JointPrior(self._priors, self._structure)
         return sample_theta(blocks, prior, gaussian, self._n_samples, self._n_sweeps, rng)
 
-    def _gaussian(self, rows: Array, labels: Labels, y: Array, needs_spread: bool) -> Gaussian:
+    def _gaussian(self, known: Known, needs_spread: bool) -> Gaussian:
         """Return theta's maximum, and a Gaussian around it, given the observations up to the last checkpoint."""
-        key = rows.tobytes() + np.asarray(y).tobytes() + bytes([needs_spread])
+        noise = b"" if known.noise is None else known.noise.tobytes()
+        key = known.rows.tobytes() + np.asarray(known.y).tobytes() + noise + bytes([needs_spread])
         if self._tuned is None or self._tuned[0] != key:
-            blocks = self._some(rows, labels, y)
+            blocks = self._some(known)
             prior = JointPrior(self._priors, self._structure)
             centre = maximum_a_posteriori(blocks, prior)
             found = gaussian_around(blocks, prior, centre) if needs_spread else Gaussian(centre, np.empty((0, 0)))
             self._tuned = key, found
         return self._tuned[1]
 
-    def _some(self, rows: Array, labels: Labels, y: Array) -> Blocks:
+    def _some(self, known: Known) -> Blocks:
         """Return the observations that theta is inferred from."""
+        rows, labels, y, noise = known
         z = self._outputs(y)
+        noise = None if noise is None else variances_of(noise, y, z)
         if len(y) > MOST_TUNED:
             good = np.argsort(z, kind="stable")[: MOST_TUNED // 4]
             even = np.linspace(0, len(y) - 1, MOST_TUNED - len(good)).astype(np.intp)
             some = np.unique(np.concatenate([good, even]))
             rows, labels, z = rows[some], labels[some], z[some]
-        return Blocks(self._structure, rows, z, labels)
+            noise = None if noise is None else noise[some]
+        return Blocks(self._structure, rows, z, labels, noise)
 
 
 def last_checkpoint(z: Array) -> int:
