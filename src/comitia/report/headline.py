@@ -18,7 +18,7 @@ def headline_section(trials: Trials, scale: Scale, model: Results | None, *, is_
     """Return what stands at the top; without a model, what is known so far."""
     best = trials.best
     n_pending = int(trials.is_pending.sum())
-    n_failed = sum(status not in ("ok", "pending") for status in trials.statuses)
+    n_failed = sum(status not in ("ok", "pending", "rejected") for status in trials.statuses)
     seconds = float(np.sum(trials.seconds))
     return {
         "metric": scale.name,

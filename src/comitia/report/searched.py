@@ -170,7 +170,7 @@ def _best_by(trials: Trials, codes: Indices, n: int) -> Array:
 
 def failures_section(trials: Trials, branch: str | None) -> Json | None:
     """Return the trials that failed, the newest first, and how often each reason came; None if none did."""
-    failed = [i for i, status in enumerate(trials.statuses) if status not in ("ok", PENDING)]
+    failed = [i for i, status in enumerate(trials.statuses) if status not in ("ok", "rejected", PENDING)]
     if not failed:
         return None
     reasons = Counter((trials.statuses[i], _first_line(trials.errors[i])) for i in failed)
