@@ -1,0 +1,51 @@
+"""Read a study's file while another process writes it: no writer waits for us, and nothing in the folder changes."""
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import TypeVar
+
+T = TypeVar("T")
+Stamp = tuple[tuple[int, int, int] | None, ...]
+"""Of the file and of its log: which file it is, its size and when it was written; None where there is none."""
+TIMEOUT = 1.0
+"""Seconds to wait while another process makes the log, or folds it back."""
+
+
+def read_only(path: Path, query: Callable[[sqlite3.Connection], T]) -> T:
+    """Return what a query finds in a SQLite file, all of it of one moment.
+
+    The file is open only meanwhile: a connection that stays would keep the writer from folding its log back at the end.
+
+    Raises
+    ------
+    sqlite3.Error
+        If the file cannot be read.
+    """
+    while True:
+        # without a log there is no writer; SQLite would make a log, and leave it behind
+        is_alone = not _log(path).exists()
+        address = f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if is_alone else ''}"
+        with closing(sqlite3.connect(address, uri=True, isolation_level=None, timeout=TIMEOUT)) as connection:
+            connection.execute("BEGIN")
+            found = query(connection)
+        if not is_alone or not _log(path).exists():  # else a writer has begun, and we may have read half of a change
+            return found
+
+
+def stamp_of(path: Path) -> Stamp:
+    """Return what changes whenever something is written to a SQLite file."""
+    return tuple(_stamp(one) for one in (path, _log(path)))
+
+
+def _log(path: Path) -> Path:
+    return path.with_name(path.name + "-wal")
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
