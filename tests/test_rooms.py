@@ -38,6 +38,8 @@ LAYERS = [
     ["methods"],
     ["study"],
     ["auto", "minimize"],
+    ["report"],
+    ["plots"],
     ["bench"],
     ["cli"],
 ]

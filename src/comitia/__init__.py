@@ -3,6 +3,7 @@
 Start with `Study` and `minimize`; `comitia.seams` shows how everything fits together on one page.
 """
 
+from comitia.auto.after_fit import Results as _Results
 from comitia.auto.estimators import AutoClassifier, AutoRegressor
 from comitia.auto.folder import load
 from comitia.auto.search_cv import SearchCV
@@ -16,6 +17,7 @@ from comitia.history import History, Observation, Predictions, Trial, Truth
 from comitia.learners import get_space
 from comitia.methods import METHODS, Method, get_method, kept_by
 from comitia.minimize import minimize
+from comitia.report import write_report as _write_report
 from comitia.seeds import Seeds
 from comitia.selections.committees import GreedyCommittee
 from comitia.space import Config, Space
@@ -25,6 +27,8 @@ from comitia.study.store import MemoryStore, SqliteStore
 from comitia.study.study import Study
 
 __version__ = "0.1.0.dev0"
+
+_Results.reporter = _write_report  # `clf.report` is a method of a room that the report itself imports
 
 __all__ = [
     "METHODS",

@@ -6,6 +6,7 @@ import copy
 import html
 from abc import ABC, abstractmethod
 from pathlib import Path
+from typing import ClassVar, Protocol
 
 import pandas as pd
 from numpy.typing import ArrayLike
@@ -28,6 +29,14 @@ from comitia.evaluation.scoring import Scoring
 from comitia.study.study import Study
 
 
+class Reporter(Protocol):
+    """What writes the page of a fitted model."""
+
+    def __call__(
+        self, source: Results, path: str | Path, /, *, X: Table | ArrayLike | None, y: ArrayLike | None
+    ) -> Path: ...
+
+
 class Results(BaseEstimator, ABC):  # type: ignore[misc]
     """The part of `AutoClassifier` and `AutoRegressor` that reads what a fit has found."""
 
@@ -38,6 +47,11 @@ class Results(BaseEstimator, ABC):  # type: ignore[misc]
     validation_scores_: dict[str, float]
     validation_predictions_: ValidationPredictions | None
     estimate_: Estimate | None = None
+    fit_seconds_: float | None = None
+    """Seconds of the whole fit; None for a model of an earlier version."""
+
+    reporter: ClassVar[Reporter]
+    """`comitia.report.write_report`, which imports this room; `comitia/__init__.py` puts the two together."""
 
     @abstractmethod
     def _scoring(self) -> Scoring:
@@ -112,7 +126,11 @@ class Results(BaseEstimator, ABC):  # type: ignore[misc]
     def best_score_(self) -> float:
         """Validation score of the best trial, with scikit-learn's sign: optimistic, being the best of many."""
         check_is_fitted(self, "members_")
-        return self._scoring().score(self.study_.best_trial.loss)
+        return self.score_of_loss(self.study_.best_trial.loss)
+
+    def score_of_loss(self, loss: float) -> float:
+        """Turn the loss of a trial of `study_` into a score of the metric."""
+        return self._scoring().score(loss)
 
     @property
     def best_index_(self) -> int:
@@ -130,6 +148,27 @@ class Results(BaseEstimator, ABC):  # type: ignore[misc]
         if "ensemble_" not in vars(self):
             raise ChoiceError(f"A model must be fitted before it is saved. Got {type(self).__name__} without a fit.")
         save(self, Path(path))
+
+    def report(self, path: str | Path, *, X: Table | ArrayLike | None = None, y: ArrayLike | None = None) -> Path:
+        """Write one HTML page of what was found, how sure it is and why; it needs no network.
+
+        Needs plotly and jinja2: `pip install "comitia[report]"`.
+
+        Parameters
+        ----------
+        path : str or Path
+            File to write, such as "report.html".
+        X, y : optional
+            Labelled rows, best those that the model was not fitted on: the page then also has the score on them and how
+            much each column matters.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
+        check_is_fitted(self, "ensemble_")
+        return type(self).reporter(self, path, X=X, y=y)
 
     def _repr_html_(self) -> str:
         """Show the members in notebooks once fitted."""

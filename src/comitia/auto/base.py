@@ -167,6 +167,7 @@ class AutoBase(Results):
         self.validation_scores_ = auto.scores(found)
         self.validation_score_ = self.validation_scores_["score"]
         self.estimate_ = self._estimate(auto, rows, found)
+        self.fit_seconds_ = meter.seconds
         return self
 
     def _budget(self) -> Budget:

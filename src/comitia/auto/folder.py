@@ -20,6 +20,8 @@ from comitia.study.study import Study
 
 FORMAT = 2
 MODEL, STUDY = "model.zip", "study.db"
+OPTIONS = "fit.json"
+"""What `comitia fit` leaves beside them: how it was called."""
 OLD_MODEL = "model.skops"
 """What format 1 had instead."""
 PLAIN = (str, int, float, bool, type(None))

@@ -19,7 +19,7 @@ from comitia.arrays import AnyArray
 from comitia.auto.boards import FIRST, leaderboard_of
 from comitia.auto.estimate import EstimateKind
 from comitia.auto.estimators import AutoClassifier, AutoRegressor
-from comitia.auto.folder import MODEL, STUDY, check_output, load
+from comitia.auto.folder import MODEL, OPTIONS, STUDY, check_output, load
 from comitia.cli.clock import seconds_left
 from comitia.errors import ChoiceError, ComitiaWarning, ModelError, TableError, UnknownName
 from comitia.evaluation.checks import task_of
@@ -43,7 +43,6 @@ PRESETS: dict[str, tuple[int | None, Sequence[str] | None]] = {
 ESTIMATES: dict[str, EstimateKind] = {"auto": "auto", "nested": "nested", "none": False}
 FitData: TypeAlias = tuple[pd.DataFrame, AnyArray, AnyArray | None, AnyArray | None]
 """X, y, sample_weight and groups."""
-FILE = "fit.json"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,18 +75,18 @@ class FitOptions:
     """Of the table; empty before it was read."""
 
     def write(self, folder: Path) -> None:
-        (folder / FILE).write_text(json.dumps(asdict(self), indent=1))
+        (folder / OPTIONS).write_text(json.dumps(asdict(self), indent=1))
 
     @classmethod
     def read(cls, folder: Path) -> FitOptions:
         """Read the options of a model folder, also of one that an earlier version wrote."""
         try:
-            found = json.loads((folder / FILE).read_text())
+            found = json.loads((folder / OPTIONS).read_text())
             known = {field.name for field in fields(cls)}
             return cls(**{name: value for name, value in found.items() if name in known})
         except (ValueError, TypeError, AttributeError) as error:
-            path = str(folder / FILE)
-            raise ModelError(f"{path!r} must be a {FILE} of comitia. Got another file: {error}") from error
+            path = str(folder / OPTIONS)
+            raise ModelError(f"{path!r} must be a {OPTIONS} of comitia. Got another file: {error}") from error
 
 
 def run_fit(options: FitOptions, output: Path, *, overwrite: bool, verbose: int, began: float) -> Auto:
@@ -98,7 +97,7 @@ def run_fit(options: FitOptions, output: Path, *, overwrite: bool, verbose: int,
     data = _fit_data(options, X, y)
     check_output(output, overwrite=overwrite)
     output.mkdir(exist_ok=True)
-    for name in (STUDY, FILE):
+    for name in (STUDY, OPTIONS):
         (output / name).unlink(missing_ok=True)
     source = "-" if options.train == "-" else str(Path(options.train).absolute())
     replace(options, train=source, checksum=_checksum(table)).write(output)
@@ -106,7 +105,7 @@ def run_fit(options: FitOptions, output: Path, *, overwrite: bool, verbose: int,
         return _fit_and_save(estimator, data, output, verbose, began)
     except (ChoiceError, TableError):
         if not (output / STUDY).is_file():  # refused before anything was tried: the corrected command must find a place
-            (output / FILE).unlink(missing_ok=True)
+            (output / OPTIONS).unlink(missing_ok=True)
             if not any(output.iterdir()):
                 output.rmdir()
         raise
@@ -114,8 +113,10 @@ def run_fit(options: FitOptions, output: Path, *, overwrite: bool, verbose: int,
 
 def run_resume(model: Path, time_limit: float | None, n_trials: int | None, *, verbose: int, began: float) -> Auto:
     """Resume a fit; `began` is when the time began to count."""
-    if not (model / FILE).is_file():
-        raise ModelError(f"{str(model)!r} must be the folder of a fit that was begun. It is not: there is no {FILE}.")
+    if not (model / OPTIONS).is_file():
+        raise ModelError(
+            f"{str(model)!r} must be the folder of a fit that was begun. It is not: there is no {OPTIONS}."
+        )
     options = FitOptions.read(model)
     if options.train == "-":
         raise ModelError("A fit from standard input cannot be resumed: its table is not there any more. Fit again.")
@@ -258,9 +259,9 @@ def labelled(
     model: Path, table: str, delimiter: str | None, trusted: list[str]
 ) -> tuple[Auto, pd.DataFrame, pd.Series]:
     """Return a model, and a table with the column that it predicts beside it."""
-    options = FitOptions.read(model) if (model / FILE).is_file() else None
+    options = FitOptions.read(model) if (model / OPTIONS).is_file() else None
     if options is None:
-        raise ModelError(f"{str(model)!r} must be the folder of a `comitia fit`, which knows its target. No {FILE}.")
+        raise ModelError(f"{str(model)!r} must be the folder of a `comitia fit`, which knows its target. No {OPTIONS}.")
     frame = read_table(table, delimiter=delimiter)
     if options.target not in frame.columns:
         raise TableError(
@@ -324,7 +325,7 @@ def _is_of_study(estimator: Auto) -> bool:
 
 def _running_leaderboard(model: Path) -> pd.DataFrame:
     """Return the trials of a fit that has not ended."""
-    options = FitOptions.read(model) if (model / FILE).is_file() else None
+    options = FitOptions.read(model) if (model / OPTIONS).is_file() else None
     with Study.open(model / STUDY) as study:
         truth = study.history.truth
         task: Task = "regression" if truth is not None and truth.n_classes == 0 else "classification"

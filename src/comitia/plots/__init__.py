@@ -1,0 +1,1 @@
+"""Figures of studies: every function returns a plotly figure."""

@@ -1,0 +1,267 @@
+// Draws the page from one document. `comitia.draw(document)` may be called again with a newer one: everything is
+// updated in its place, and what the reader has sorted, filtered and chosen stays. Data become text nodes, never HTML.
+"use strict";
+const comitia = (() => {
+  const byId = (id) => document.getElementById(id);
+  const chosen = new Map(); // what the reader has chosen: sort, filter, selects, by name
+  let doc = null;
+
+  // ---- texts and elements -------------------------------------------------------------------------------------
+
+  const number = (value, digits = 4) => {
+    if (value === null || value === undefined) return "–";
+    if (typeof value !== "number") return String(value);
+    if (Number.isInteger(value) && Math.abs(value) < 1e15) return value.toLocaleString("en");
+    const size = Math.abs(value);
+    if (size !== 0 && (size < 1e-4 || size >= 1e6)) return value.toExponential(2).replace("-", "−").replace("e−", "e−");
+    return Number(value.toPrecision(digits)).toString().replace("-", "−");
+  };
+  const seconds = (value) => {
+    if (value === null || value === undefined) return "–";
+    if (value < 1) return `${number(value * 1000, 2)} ms`;
+    if (value < 100) return `${number(value, 3)} s`;
+    if (value < 6000) return `${Math.round(value / 60)} min`;
+    return `${number(value / 3600, 3)} h`;
+  };
+  const plural = (n, one, many = one + "s") => `${number(n)} ${n === 1 ? one : many}`;
+
+  function element(name, properties = {}, ...children) {
+    const made = document.createElement(name);
+    for (const [key, value] of Object.entries(properties)) {
+      if (key === "class") made.className = value;
+      else if (key === "on") for (const [event, act] of Object.entries(value)) made.addEventListener(event, act);
+      else if (value !== null && value !== undefined && value !== false) made.setAttribute(key, value);
+    }
+    made.append(...children.filter((child) => child !== null && child !== undefined));
+    return made;
+  }
+  const svg = (name, properties = {}, text = null) => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(properties)) made.setAttribute(key, value);
+    if (text !== null) made.textContent = text;
+    return made;
+  };
+
+  // ---- tables -------------------------------------------------------------------------------------------------
+
+  // columns: {key, title, kind: "n" | "text" | "name" | "settings" | "", show(value, row), header: is a row header}
+  function table(name, { columns, rows, caption, filter = false, most = 25, mark = () => "", about = null, sort = null }) {
+    const state = chosen.get(name) ?? { sort: sort ?? null, text: "", isWhole: false };
+    chosen.set(name, state);
+    const body = element("tbody");
+    const count = element("span", { class: "count", role: "status" });
+    const more = element("button", { type: "button", class: "quiet more", on: { click: () => { state.isWhole = !state.isWhole; fill(); } } });
+    const heads = columns.map((column) => {
+      const button = element("button", { type: "button", on: { click: () => {
+        const isSame = state.sort && state.sort.key === column.key;
+        const first = column.kind === "n" && !column.isSmallFirst ? -1 : 1;
+        state.sort = { key: column.key, way: isSame ? -state.sort.way : first };
+        fill();
+      } } }, column.title);
+      return element("th", { scope: "col", class: column.kind === "n" ? "n" : "" }, button);
+    });
+    const shownText = (column, row) => column.show ? column.show(row[column.key], row) : column.kind === "n" ? number(row[column.key]) : String(row[column.key] ?? "");
+    const textOf = (column, row) => { const shown = shownText(column, row); return typeof shown === "string" ? shown : shown.textContent; };
+    function fill() {
+      const words = state.text.toLowerCase().split(/\s+/).filter(Boolean);
+      let kept = rows.filter((row) => { const all = columns.map((c) => textOf(c, row)).join(" ").toLowerCase(); return words.every((word) => all.includes(word)); });
+      if (state.sort) {
+        const { key, way } = state.sort;
+        const rank = (row) => row[key] === null || row[key] === undefined || row[key] === "" ? null : row[key];
+        kept = kept.map((row, i) => [rank(row), i, row]).sort(([a, i], [b, j]) => {
+          if (a === null || b === null) return (a === null) - (b === null) || i - j; // what is missing comes last
+          return (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true })) * way || i - j;
+        }).map(([, , row]) => row);
+      }
+      const visible = state.isWhole ? kept : kept.slice(0, most);
+      body.replaceChildren(...visible.map((row) => element("tr", { class: mark(row) }, ...columns.map((column) => element(
+        column.header ? "th" : "td", { class: column.kind ?? "", scope: column.header ? "row" : null }, shownText(column, row))))));
+      heads.forEach((head, i) => head.setAttribute("aria-sort", state.sort && state.sort.key === columns[i].key ? (state.sort.way > 0 ? "ascending" : "descending") : "none"));
+      const of = kept.length === rows.length ? "" : ` of ${number(rows.length)}`;
+      count.textContent = `${plural(kept.length, "row")}${of}${visible.length < kept.length ? `, ${number(visible.length)} shown` : ""}${about ? ` · ${about}` : ""}`;
+      more.hidden = kept.length <= most;
+      more.textContent = state.isWhole ? "Show fewer" : `Show all ${number(kept.length)}`;
+    }
+    const search = filter && element("input", { type: "search", placeholder: "Filter", "aria-label": `Filter ${caption}`, value: state.text, id: `${name}-filter`, on: { input: (event) => { state.text = event.target.value; fill(); } } });
+    fill();
+    return element("div", { class: "tabled" },
+      filter ? element("div", { class: "controls" }, search, count) : null,
+      element("div", { class: "wide", tabindex: "0", role: "group", "aria-label": caption }, element("table", { id: `${name}-table` }, element("caption", {}, caption), element("thead", {}, element("tr", {}, ...heads)), body)),
+      more, filter ? null : rows.length > most ? count : null);
+  }
+
+  // ---- figures ------------------------------------------------------------------------------------------------
+
+  const figures = new Map(); // by name: {holder, make, isDrawn, isNear}
+  const watcher = "IntersectionObserver" in window ? new IntersectionObserver((entries) => {
+    for (const entry of entries) {
+      const figure = figures.get(entry.target.dataset.name);
+      if (!figure || figure.holder !== entry.target) continue;
+      figure.isNear = entry.isIntersecting;
+      if (figure.isNear) paint(figure);
+    }
+  }, { rootMargin: "400px" }) : null;
+
+  function theme() {
+    const style = getComputedStyle(document.documentElement);
+    const color = (name) => style.getPropertyValue(`--${name}`).trim();
+    return { color, isDark: document.documentElement.dataset.theme === "dark", isNarrow: window.innerWidth < 640, font: color("sans") };
+  }
+  function paint(figure, isForced = false) {
+    if (!window.Plotly || (figure.isDrawn && !isForced)) return;
+    const { data, layout } = figure.make(theme());
+    figure.isDrawn = true;
+    window.Plotly.react(figure.holder, data, comitiaFigures.layoutOf(theme(), layout), { displayModeBar: false, responsive: true, scrollZoom: false });
+  }
+  function paintAll(isForced = false) {
+    for (const figure of figures.values()) if (figure.isNear || !watcher || isForced) paint(figure, true); else figure.isDrawn = false;
+  }
+  // A figure keeps its element between drawings; `make(theme)` returns {data, layout}, `alt` says in words what it shows.
+  function figure(name, make, alt, caption) {
+    const before = figures.get(name);
+    const holder = before ? before.holder : element("div", { class: "plot", role: "img", "data-name": name });
+    holder.setAttribute("aria-label", alt);
+    const entry = { holder, make, isDrawn: false, isNear: before ? before.isNear : false };
+    figures.set(name, entry);
+    if (watcher) { watcher.unobserve(holder); watcher.observe(holder); } else paint(entry);
+    if (entry.isNear) paint(entry, true);
+    return element("figure", {}, holder, element("figcaption", {}, caption ?? alt));
+  }
+  function select(name, title, options, onChange) {
+    const known = options.map((option) => option.value);
+    if (!known.includes(chosen.get(name))) chosen.set(name, known[0]);
+    return element("label", {}, title, element("select", { id: `${name}-select`, on: { change: (event) => { chosen.set(name, event.target.value); onChange(); } } },
+      ...options.map((option) => element("option", { value: option.value, selected: option.value === chosen.get(name) ? "" : null }, option.text))));
+  }
+
+  // ---- the headline -------------------------------------------------------------------------------------------
+
+  function ruler(estimate) {
+    const values = [estimate.score, estimate.low, estimate.high, estimate.optimistic].filter((v) => v !== null);
+    const [least, most] = [Math.min(...values), Math.max(...values)];
+    const margin = (most - least || Math.abs(most) || 1) * 0.12;
+    const x = (value) => 20 + (600 * (value - least + margin)) / (most - least + 2 * margin);
+    const [low, high] = [estimate.low ?? least - margin, estimate.high ?? most + margin];
+    const words = `90 % interval ${number(estimate.low)} to ${number(estimate.high)}, estimate ${number(estimate.score)}, optimistic validation score ${number(estimate.optimistic)}`;
+    const drawn = svg("svg", { viewBox: "0 0 640 78", role: "img", "aria-label": words });
+    drawn.append(
+      svg("line", { x1: 20, x2: 620, y1: 40, y2: 40, class: "axis" }),
+      svg("rect", { x: x(low), y: 32, width: Math.max(x(high) - x(low), 2), height: 16, rx: 3, class: "band" }),
+      svg("line", { x1: x(low), x2: x(low), y1: 30, y2: 50, class: "end" }), svg("line", { x1: x(high), x2: x(high), y1: 30, y2: 50, class: "end" }),
+      svg("circle", { cx: x(estimate.score), cy: 40, r: 6, class: "dot" }),
+      svg("line", { x1: x(estimate.optimistic), x2: x(estimate.optimistic), y1: 26, y2: 54, class: "tick" }),
+      svg("text", { x: x(low), y: 68, "text-anchor": "middle" }, number(estimate.low)),
+      svg("text", { x: x(high), y: 68, "text-anchor": "middle" }, number(estimate.high)),
+      svg("text", { x: x(estimate.optimistic), y: 18, "text-anchor": x(estimate.optimistic) > 500 ? "end" : "middle", class: "warm" }, `on validation rows ${number(estimate.optimistic)}`));
+    return drawn;
+  }
+  function drawHeadline() {
+    const head = doc.headline;
+    const best = head.best && `${number(head.best.score)} (trial ${number(head.best.number)})`;
+    byId("title").textContent = doc.title;
+    byId("problem").hidden = !doc.problem;
+    byId("problem").textContent = doc.problem ?? "";
+    byId("lead").textContent = doc.lead ?? "";
+    const estimate = head.estimate;
+    const shown = estimate ? estimate.score : head.best && head.best.score;
+    byId("score").hidden = shown === null || shown === undefined;
+    byId("score-value").textContent = number(shown);
+    byId("score-metric").textContent = estimate ? `${head.metric} expected on new rows` : `${head.metric} of the best trial so far`;
+    byId("ruler").replaceChildren(...(estimate ? [ruler(estimate)] : []));
+    byId("score-sentence").textContent = estimate
+      ? `In 90 of 100 cases the true score is between ${number(estimate.low)} and ${number(estimate.high)}. The rows that chose the model say ${number(estimate.optimistic)}, which is optimistic. ${estimate.against_default}`
+      : head.best ? "The best of many, judged by the rows that chose it: optimistic." : "";
+    const facts = [
+      ["Trials", number(head.n_finished), [head.n_failed ? `${number(head.n_failed)} failed` : "none failed", head.n_pending ? `${number(head.n_pending)} not finished` : null]],
+      ["Time", seconds(head.fit_seconds ?? head.trial_seconds), [head.fit_seconds === null ? "of all trials, added up" : `trials, added up: ${seconds(head.trial_seconds)}`]],
+      head.returned ? ["Returned", head.returned, []] : null,
+      best ? ["Best single trial", best, ["on validation rows, optimistic"]] : null,
+      ...Object.entries(head.validation_scores ?? {}).map(([name, score]) => [name, number(score), ["on validation rows"]]),
+    ].filter(Boolean);
+    byId("facts").replaceChildren(...facts.map(([title, value, notes]) => element("div", {}, element("dt", {}, title), element("dd", {}, value, ...notes.filter(Boolean).map((note) => element("small", {}, note))))));
+  }
+
+  // ---- sections: each returns its nodes, or null where there is nothing to say ---------------------------------
+
+  const sections = {
+    scores() {
+      const found = doc.scores;
+      if (!found.n_finished) return null;
+      const thinned = found.n_drawn < found.n_finished ? ` ${number(found.n_drawn)} of ${number(found.n_finished)} trials are drawn, the best and the newest among them.` : "";
+      const by = chosen.get("by") ?? "number";
+      const label = by === "number" ? "number of the trial" : "seconds of all trials, added up";
+      return [
+        element("div", { class: "controls" }, select("by", "Horizontal axis", [{ value: "number", text: "trials" }, { value: "elapsed", text: "seconds" }], redraw("scores"))),
+        figure("scores", (t) => comitiaFigures.scores(doc, by, t), `Score of each trial by ${label}, the best so far as a line.`,
+          `Each dot is a trial on its validation rows; the line is the best so far.${doc.path ? " The path of what would have been returned: its score on validation rows, and the honest estimate for new rows; the shaded gap is what choosing by the same rows adds." : ""}${thinned}`),
+      ];
+    },
+    leaderboard() {
+      const found = doc.leaderboard;
+      if (!found.rows.length) return null;
+      const columns = [
+        { key: "rank", title: "Rank", kind: "n", isSmallFirst: true },
+        { key: "number", title: "Trial", kind: "n", isSmallFirst: true },
+        found.has_learners ? { key: "learner", title: found.learner_name === "learner" ? "Learner" : found.learner_name, kind: "name" } : null,
+        { key: "score", title: found.score_name, kind: "n" },
+        ...found.metrics.map((name) => ({ key: `metric:${name}`, title: name, kind: "n" })),
+        found.has_weights ? { key: "weight", title: "Weight", kind: "n", show: (value) => value ? number(value, 2) : "" } : null,
+        { key: "seconds", title: "Seconds", kind: "n", show: (value) => number(value, 3) },
+        found.has_predict_seconds ? { key: "predict_seconds", title: "Predict 1,000 rows", kind: "n", show: (value) => value === null ? "" : seconds(value) } : null,
+        { key: "settings", title: "Settings", kind: "settings" },
+      ].filter(Boolean);
+      const about = found.rows.length < found.n_all ? `the best of ${number(found.n_all)} trials` : null;
+      return [table("leaderboard", { columns, rows: found.rows, caption: "Trials that succeeded, the best first", filter: true, about, most: 15, mark: (row) => row.weight ? "member" : "" })];
+    },
+  };
+
+  const redraw = (name) => () => drawSection(name);
+  function drawSection(name) {
+    const section = byId(name);
+    const nodes = doc && sections[name] ? sections[name]() : null;
+    section.hidden = !nodes;
+    if (!nodes) return;
+    const content = byId(`${name}-content`);
+    const focused = document.activeElement && content.contains(document.activeElement) ? document.activeElement : null;
+    const [id, at] = focused ? [focused.id, focused.selectionStart] : ["", null];
+    content.replaceChildren(...nodes.filter(Boolean));
+    const again = id && byId(id);
+    if (again) { again.focus({ preventScroll: true }); if (at !== null && again.setSelectionRange) again.setSelectionRange(at, at); }
+  }
+  function drawContents() {
+    const shown = [...document.querySelectorAll("main > section")].filter((section) => !section.hidden && section.id !== "headline");
+    byId("contents").replaceChildren(...shown.map((section) => element("a", { href: `#${section.id}` }, section.dataset.short)));
+  }
+  function draw(newer) {
+    doc = newer;
+    drawHeadline();
+    for (const section of document.querySelectorAll("main > section")) if (section.id !== "headline") drawSection(section.id);
+    drawContents();
+    byId("footer").textContent = `Made by comitia${doc.version ? ` ${doc.version}` : ""} on ${new Date(doc.made_at).toLocaleString("en-GB", { dateStyle: "long", timeStyle: "short" })}. This page is complete in itself and loads nothing from the network.`;
+  }
+
+  // ---- light and dark, printing -------------------------------------------------------------------------------
+
+  const prefersDark = window.matchMedia("(prefers-color-scheme: dark)");
+  const remembered = () => { try { return localStorage.getItem("comitia-theme"); } catch { return null; } };
+  function setTheme(name) {
+    document.documentElement.dataset.theme = name;
+    byId("theme").textContent = name === "dark" ? "Light" : "Dark";
+    paintAll();
+  }
+  function start() {
+    setTheme(remembered() ?? (prefersDark.matches ? "dark" : "light"));
+    prefersDark.addEventListener("change", () => { if (!remembered()) setTheme(prefersDark.matches ? "dark" : "light"); });
+    byId("theme").addEventListener("click", () => {
+      const name = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
+      try { localStorage.setItem("comitia-theme", name); } catch { /* a page from a file may not remember */ }
+      setTheme(name);
+    });
+    let before = "light";
+    window.addEventListener("beforeprint", () => { before = document.documentElement.dataset.theme; setTheme("light"); paintAll(true); });
+    window.addEventListener("afterprint", () => setTheme(before));
+    draw(JSON.parse(byId("document").textContent));
+  }
+  return { draw, start, paintAll, settings: () => JSON.parse(byId("settings").textContent) };
+})();
+comitia.start();

@@ -1,0 +1,126 @@
+"""`page_of`: one HTML file with everything in it, which asks nothing of the network.
+
+The summary is embedded as JSON and drawn by `page.js`; a live page fetches a newer one and draws it again. Whatever
+comes from data is text there, never HTML.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from base64 import b64encode
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from numpy.typing import ArrayLike
+
+from comitia.arrays import Json, Table
+from comitia.errors import ChoiceError
+from comitia.report.summarise import Source, summary_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from jinja2 import Environment
+
+
+class Section(NamedTuple):
+    """One part of the page: its place, its name in the list of contents, its heading and what it is about."""
+
+    id: str
+    short: str
+    title: str
+    about: str
+
+
+SECTIONS = [
+    Section("scores", "Scores", "Score by trial", "How the search went."),
+    Section(
+        "leaderboard",
+        "Leaderboard",
+        "Leaderboard",
+        "Scores on validation rows. They chose what is returned, so the best of them are optimistic.",
+    ),
+]
+INSTALL = 'pip install "comitia[report]"'
+
+
+def write_report(
+    source: Source, path: str | Path, *, X: Table | ArrayLike | None = None, y: ArrayLike | None = None
+) -> Path:
+    """Write the page of a fitted model, a study, a model folder or a study's file; return where.
+
+    With labelled rows `X, y` the page of a model also says how good it is on them, and which columns matter.
+    """
+    output = Path(path)
+    if not output.absolute().parent.is_dir():
+        raise ChoiceError(f"The folder around {str(output)!r} must exist. It does not. Create it first.")
+    _environment()  # what is missing is said before anything is computed
+    page = page_of(summary_of(source, X=X, y=y))
+    handle, beside = tempfile.mkstemp(dir=output.absolute().parent, suffix=".part")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(page)
+        os.chmod(beside, 0o644)
+        os.replace(beside, output)  # a page that somebody reads is whole
+    except BaseException:
+        Path(beside).unlink(missing_ok=True)
+        raise
+    return output
+
+
+def page_of(summary: Json, *, live: Json | None = None) -> str:
+    """Return the page of a summary.
+
+    `live` are settings for `page.js` of a page that is served: `{"url": ..., "seconds": ...}` has it fetch a newer
+    summary from there, again and again.
+    """
+    template = _environment().get_template("page.html")
+    # our own first: texts and tables are there before plotly, which is large, has been read
+    scripts = [_own("figures.js"), _own("page.js"), _plotly(), "comitia.paintAll();"]
+    return template.render(
+        title=summary.get("title") or "comitia",
+        policy=_policy(scripts, is_live=live is not None),
+        sections=SECTIONS,
+        document=_embedded(summary),
+        settings=_embedded(live),
+        style=_own("page.css"),
+        scripts=scripts,
+    )
+
+
+def _policy(scripts: Sequence[str], *, is_live: bool) -> str:
+    """Return what a browser lets the page do: run just these scripts, and load nothing, or only from its own server."""
+    hashes = " ".join(f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" for script in scripts)
+    server = "'self'" if is_live else "'none'"
+    return (
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; "
+        f"connect-src {server}; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _environment() -> Environment:
+    try:
+        import plotly  # noqa: F401
+        from jinja2 import Environment, PackageLoader
+    except ImportError as error:
+        raise ChoiceError(f"A report needs plotly and jinja2. {error.name} is not installed. Use {INSTALL}.") from error
+    return Environment(loader=PackageLoader("comitia.report", "assets"), autoescape=True)
+
+
+def _embedded(value: Json | None) -> str:
+    """Return JSON that can stand in a script element: nothing in it ends the element or begins a comment."""
+    text = json.dumps(value, allow_nan=False, ensure_ascii=True, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _own(name: str) -> str:
+    return (files("comitia.report") / "assets" / name).read_text(encoding="utf-8")
+
+
+def _plotly() -> str:
+    """Return plotly's own script, as it is in its package."""
+    return (files("plotly") / "package_data" / "plotly.min.js").read_text(encoding="utf-8")

@@ -1,0 +1,165 @@
+"""`summary_of`: a fitted model, a model folder or a study as one plain document, which the page draws.
+
+The document holds everything that the page shows and nothing else. Sections that there is nothing to say in are None,
+and what is wrong with a study is a text in `problem`: there is always a document, also of a file that is damaged.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from numpy.typing import ArrayLike
+
+from comitia.arrays import Json, Table
+from comitia.auto.after_fit import Results
+from comitia.auto.folder import MODEL, OPTIONS, STUDY, load
+from comitia.auto.search_cv import SearchCV
+from comitia.errors import ChoiceError, ComitiaError
+from comitia.evaluation.scoring import Task, make_scoring
+from comitia.report.headline import headline_section
+from comitia.report.plain import Scale, plain
+from comitia.report.searched import (
+    branching,
+    choices_section,
+    failures_section,
+    leaderboard_section,
+    scores_section,
+)
+from comitia.report.trials import Trials, problem_of, read_trials, trials_of
+from comitia.space import Space
+from comitia.study.record import Header
+from comitia.study.study import Study
+
+FORMAT = 1
+Source = Results | SearchCV | Study | Path | str
+"""What can be shown: a fitted estimator, a study, a model folder or a study's file."""
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What is known of a source."""
+
+    trials: Trials
+    scale: Scale
+    space: Space | None = None
+    study: Study | None = None
+    """None where only the file was read."""
+    model: Results | None = None
+    header: Header | None = None
+    options: Json | None = None
+    """Options of `comitia fit`."""
+    name: str = ""
+    """Where it was read from."""
+    problem: str | None = None
+
+
+def summary_of(
+    source: Source,
+    *,
+    X: Table | ArrayLike | None = None,
+    y: ArrayLike | None = None,
+    quick: bool = False,
+) -> Json:
+    """Return everything that the page shows, as what JSON can hold.
+
+    `X, y` are labelled rows for a model, of which columns are shuffled to see which matter. With `quick` only what is
+    known from the trials alone, which are read from the file: for a study that is running.
+    """
+    found = _found(source, quick=quick)
+    branch = branching(found.space)
+    document = {
+        "format": FORMAT,
+        "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "title": _title(found),
+        "name": found.name,
+        "problem": found.problem,
+        "headline": headline_section(found.trials, found.scale, found.model, is_recorded=found.header is not None),
+        "scores": scores_section(found.trials, found.scale, branch),
+        "leaderboard": leaderboard_section(found.trials, found.scale, branch),
+        "choices": choices_section(found.trials, branch),
+        "failures": failures_section(found.trials, branch),
+    }
+    made: Json = plain(document)
+    return made
+
+
+def _found(source: Source, *, quick: bool) -> Found:
+    if isinstance(source, str | Path):
+        path = Path(source)
+        return _of_folder(path, quick=quick) if path.is_dir() else _of_file(path, {})
+    if isinstance(source, Study):
+        return Found(trials_of(source), _scale_of(source.direction), source.history.space, source)
+    if isinstance(source, SearchCV):
+        study: Study = source.study_
+        return Found(trials_of(study), _scale_of(study.direction, "score"), study.history.space, study)
+    if isinstance(source, Results):
+        return _of_model(source)
+    raise ChoiceError(
+        "A report is of a fitted AutoClassifier or AutoRegressor, a Study, a model folder or a study's file. "
+        f"Got {type(source).__name__} instead."
+    )
+
+
+def _of_model(model: Results, name: str = "", options: Json | None = None) -> Found:
+    study, scale = model.study_, Scale(model.metric, model.score_of_loss(0.0), -1)
+    return Found(trials_of(study), scale, study.history.space, study, model, options=options, name=name)
+
+
+def _of_folder(path: Path, *, quick: bool) -> Found:
+    options = _options(path)
+    if quick or not (path / MODEL).is_file():
+        return _of_file(path / STUDY, options, path.name)
+    try:
+        return _of_model(load(path), path.name, options)
+    except ComitiaError as error:
+        found = _of_file(path / STUDY, options, path.name)
+        return Found(**{**vars(found), "problem": f"The model cannot be loaded. {problem_of(error)}"})
+
+
+def _of_file(path: Path, options: Json, name: str = "") -> Found:
+    read = read_trials(path)
+    space = None
+    problem = read.problem
+    if read.header is not None:
+        try:
+            space = Space.from_json(read.header.space)
+        except (ComitiaError, ValueError, LookupError) as error:
+            problem = problem or f"The space of the study cannot be read: {error}"
+    direction = "minimize" if read.header is None else read.header.direction
+    scale = _scale_of_fit(options, read.n_classes) if options else _scale_of(direction)
+    return Found(
+        read.trials, scale, space, header=read.header, options=options, name=name or path.name, problem=problem
+    )
+
+
+def _options(folder: Path) -> Json:
+    """Return the options that a fit of the command line left; empty where there are none."""
+    try:
+        found = json.loads((folder / OPTIONS).read_text())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _scale_of(direction: str, name: str | None = None) -> Scale:
+    return Scale(name or "value", 0.0, -1) if direction == "maximize" else Scale(name or "loss", 0.0, 1)
+
+
+def _scale_of_fit(options: Json, n_classes: int | None) -> Scale:
+    """Return how scores of a fit are told that has no model yet."""
+    is_numbers = options.get("task") == "regression" or n_classes == 0
+    task: Task = "regression" if is_numbers else "classification"
+    try:
+        scoring = make_scoring(options.get("metric"), task)
+    except ComitiaError:
+        return _scale_of("minimize")
+    return Scale(scoring.name, scoring.best, -1)
+
+
+def _title(found: Found) -> str:
+    if found.model is not None:
+        return f"{type(found.model).__name__}: {found.scale.name}"
+    return "Search in progress" if found.options else "Study"
