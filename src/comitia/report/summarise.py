@@ -28,7 +28,7 @@ from comitia.report.searched import (
     leaderboard_section,
     scores_section,
 )
-from comitia.report.trials import Trials, problem_of, read_trials, trials_of
+from comitia.report.trials import Recorded, Trials, problem_of, read_trials, trials_of
 from comitia.space import Space
 from comitia.study.record import Header
 from comitia.study.study import Study
@@ -68,7 +68,11 @@ def summary_of(
     `X, y` are labelled rows for a model, of which columns are shuffled to see which matter. With `quick` only what is
     known from the trials alone, which are read from the file: for a study that is running.
     """
-    found = _found(source, quick=quick)
+    return document_of(_found(source, quick=quick))
+
+
+def document_of(found: Found) -> Json:
+    """Return the document of what is known."""
     branch = branching(found.space)
     document = {
         "format": FORMAT,
@@ -120,7 +124,18 @@ def _of_folder(path: Path, *, quick: bool) -> Found:
 
 
 def _of_file(path: Path, options: Json, name: str = "") -> Found:
-    read = read_trials(path)
+    return _of_recorded(read_trials(path), options, name or path.name)
+
+
+def found_in(path: Path, read: Recorded) -> Found:
+    """Return what is known by what was read of a study's file, which may be one of a model folder."""
+    is_of_folder = path.name == STUDY
+    return _of_recorded(
+        read, _options(path.parent) if is_of_folder else {}, (path.parent if is_of_folder else path).name
+    )
+
+
+def _of_recorded(read: Recorded, options: Json, name: str) -> Found:
     space = None
     problem = read.problem
     if read.header is not None:
@@ -130,9 +145,7 @@ def _of_file(path: Path, options: Json, name: str = "") -> Found:
             problem = problem or f"The space of the study cannot be read: {error}"
     direction = "minimize" if read.header is None else read.header.direction
     scale = _scale_of_fit(options, read.n_classes) if options else _scale_of(direction)
-    return Found(
-        read.trials, scale, space, header=read.header, options=options, name=name or path.name, problem=problem
-    )
+    return Found(read.trials, scale, space, header=read.header, options=options, name=name, problem=problem)
 
 
 def _options(folder: Path) -> Json:

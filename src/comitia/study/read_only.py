@@ -25,22 +25,32 @@ def read_only(path: Path, query: Callable[[sqlite3.Connection], T]) -> T:
     """
     while True:
         # without a log there is no writer; SQLite would make a log, and leave it behind
-        is_alone = not _log(path).exists()
-        address = f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if is_alone else ''}"
-        with closing(sqlite3.connect(address, uri=True, isolation_level=None, timeout=TIMEOUT)) as connection:
-            connection.execute("BEGIN")
-            found = query(connection)
-        if not is_alone or not _log(path).exists():  # else a writer has begun, and we may have read half of a change
+        is_alone = not _beside(path, "-wal").exists()
+        try:
+            found = _read(path, query, "&immutable=1" if is_alone else "")
+        except sqlite3.OperationalError:
+            # the log of a killed run in a folder that may not be written: what was folded back before can be read
+            if is_alone or _beside(path, "-shm").exists():
+                raise
+            return _read(path, query, "&immutable=1")
+        if not is_alone or not _beside(path, "-wal").exists():  # else a writer has begun: was it half of a change?
             return found
+
+
+def _read(path: Path, query: Callable[[sqlite3.Connection], T], option: str) -> T:
+    address = f"{path.absolute().as_uri()}?mode=ro{option}"
+    with closing(sqlite3.connect(address, uri=True, isolation_level=None, timeout=TIMEOUT)) as connection:
+        connection.execute("BEGIN")
+        return query(connection)
 
 
 def stamp_of(path: Path) -> Stamp:
     """Return what changes whenever something is written to a SQLite file."""
-    return tuple(_stamp(one) for one in (path, _log(path)))
+    return tuple(_stamp(one) for one in (path, _beside(path, "-wal")))
 
 
-def _log(path: Path) -> Path:
-    return path.with_name(path.name + "-wal")
+def _beside(path: Path, ending: str) -> Path:
+    return path.with_name(path.name + ending)
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:

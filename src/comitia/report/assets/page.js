@@ -262,6 +262,11 @@ const comitia = (() => {
     window.addEventListener("afterprint", () => setTheme(before));
     draw(JSON.parse(byId("document").textContent));
   }
-  return { draw, start, paintAll, settings: () => JSON.parse(byId("settings").textContent) };
+  // for pages that are served: a few newer facts, before there is a newer document
+  function amend(headline) {
+    Object.assign(doc.headline, headline);
+    drawHeadline();
+  }
+  return { draw, amend, start, paintAll, drawContents, tools: { element, table, number, seconds }, settings: () => JSON.parse(byId("settings").textContent) };
 })();
 comitia.start();
