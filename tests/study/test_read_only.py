@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from comitia import Study
-from comitia.study.read_only import read_only, stamp_of
+from comitia.errors import StoreError
+from comitia.study.read_only import ReadOnlyStore, read_only, stamp_of
 
 
 def count(connection: sqlite3.Connection) -> int:
@@ -65,3 +66,18 @@ def test_what_is_read_cannot_be_written(tmp_path: Path) -> None:
 
 def test_a_file_that_is_not_there_has_a_stamp(tmp_path: Path) -> None:
     assert stamp_of(tmp_path / "none.db") == (None, None)
+
+
+def test_a_study_can_be_opened_to_be_read_alone(tmp_path: Path) -> None:
+    path = tmp_path / "study.db"
+    with Study({"x": [1, 2, 3]}, "grid", storage=path) as study:
+        told(study)
+    before = path.read_bytes()
+    with Study(storage=ReadOnlyStore(path)) as study:
+        assert study.history.n_finished == 1
+        with pytest.raises(StoreError, match="readonly"):
+            study.ask()
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["study.db"]
+    with pytest.raises(StoreError, match="Could not open"):
+        ReadOnlyStore(tmp_path / "none.db")

@@ -69,13 +69,15 @@ class Follower:
         return stamp_of(self.path)[1] is not None
 
     def look(self) -> bool:
-        """Read what is new; tell whether anything has changed."""
+        """Read what is new; tell whether anything is."""
         stamp = stamp_of(self.path)
         if stamp == self._stamp or (self._broken is not None and time.monotonic() < self._again_at):
             return False
-        if self._stamp is not None and _which(stamp) != _which(self._stamp):
+        is_other = self._stamp is not None and _which(stamp) != _which(self._stamp)
+        if is_other:
             self._forget()  # another file has taken its place
         self._stamp = stamp  # of before: what is written while we read is read at the next look
+        before = self.header, self.problem
         try:
             rows = [] if stamp[0] is None else read_only(self.path, self._new_rows)
             self._take([entry_of(row) for row in rows])
@@ -83,7 +85,8 @@ class Follower:
         except (sqlite3.Error, ValueError, TypeError, AttributeError, LookupError):
             self._broken = read_trials(self.path)  # says what is wrong, and reads what can be read
             self._again_at = time.monotonic() + PAUSE_SECONDS
-        return True
+            return True
+        return bool(rows) or is_other or before != (self.header, self.problem)
 
     @property
     def problem(self) -> str | None:

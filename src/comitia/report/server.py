@@ -10,6 +10,7 @@ from __future__ import annotations
 import ipaddress
 import secrets
 import socket
+import threading
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -154,6 +155,7 @@ class Serving:
     server: Server
     place: socket.socket
     door: Door
+    live: Live
 
     @property
     def address(self) -> str:
@@ -165,6 +167,7 @@ class Serving:
 
     def run(self) -> None:
         """Serve until a Ctrl-C."""
+        threading.Thread(target=self.live.document, daemon=True).start()  # read it while the browser starts
         with self.place, suppress(KeyboardInterrupt):  # uvicorn has ended in good order when it raises it again
             self.server.run(sockets=[self.place])
 
@@ -194,8 +197,9 @@ def serving(path: Path, *, host: str = LOOPBACK[0], port: int = 0) -> Serving:
             f"The live page needs a free port of this machine. Got {host!r}, port {port}: {error}. Choose another, or "
             "leave it out."
         ) from error
+    live = Live(path)
     config = uvicorn.Config(
-        app_of(Live(path), door),
+        app_of(live, door),
         log_level="error",
         access_log=False,  # it would print the token
         proxy_headers=False,
@@ -203,4 +207,4 @@ def serving(path: Path, *, host: str = LOOPBACK[0], port: int = 0) -> Serving:
         lifespan="off",
         timeout_graceful_shutdown=1,
     )
-    return Serving(uvicorn.Server(config), place, door)
+    return Serving(uvicorn.Server(config), place, door, live)

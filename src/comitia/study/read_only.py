@@ -1,10 +1,13 @@
 """Read a study's file while another process writes it: no writer waits for us, and nothing in the folder changes."""
 
 import sqlite3
+import weakref
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import TypeVar
+
+from comitia.study.store import SqliteStore
 
 T = TypeVar("T")
 Stamp = tuple[tuple[int, int, int] | None, ...]
@@ -38,10 +41,14 @@ def read_only(path: Path, query: Callable[[sqlite3.Connection], T]) -> T:
 
 
 def _read(path: Path, query: Callable[[sqlite3.Connection], T], option: str) -> T:
-    address = f"{path.absolute().as_uri()}?mode=ro{option}"
-    with closing(sqlite3.connect(address, uri=True, isolation_level=None, timeout=TIMEOUT)) as connection:
+    with closing(_connected(path, option)) as connection:
         connection.execute("BEGIN")
         return query(connection)
+
+
+def _connected(path: Path, option: str) -> sqlite3.Connection:
+    address = f"{path.absolute().as_uri()}?mode=ro{option}"
+    return sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False, timeout=TIMEOUT)
 
 
 def stamp_of(path: Path) -> Stamp:
@@ -59,3 +66,15 @@ def _stamp(path: Path) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+class ReadOnlyStore(SqliteStore):
+    """The record of a study that has ended: a `SqliteStore` that refuses to be written."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        with self._clear_errors("open"):
+            is_alone = not _beside(self.path, "-wal").exists()
+            self._connection = _connected(self.path, "&immutable=1" if is_alone else "")
+            self._finalizer = weakref.finalize(self, self._connection.close)
+            self._check_ours()

@@ -13,11 +13,11 @@
     damaged: "The study cannot be read",
     gone: "The server has ended: this is what was known last",
   };
-  const SHARE = 0.02; // of this page's time, for drawing whole documents
+  const SHARE = 0.01; // of this page's time, for drawing whole documents
   let version = first;
   let dueAt = 0; // when a whole document may be drawn again
   let shownState = null;
-  let shownRows = "";
+  let shown = "";
 
   const status = document.getElementById("live");
   const content = element("div", { class: "content", id: "now-content" });
@@ -33,13 +33,16 @@
     status.textContent = STATES[name] + detail;
   }
   function showNow(now) {
-    const minutes = Math.floor(now.quiet_seconds / 60);
-    showState(now.state, now.state === "quiet" ? ` (${number(minutes)} min): a long trial, or the run was killed` : "");
+    const { quiet_seconds: quiet, ...known } = now;
+    showState(now.state, now.state === "quiet" ? ` (${number(Math.floor(quiet / 60))} min): a long trial, or the run was killed` : "");
+    const text = JSON.stringify(known);
+    if (text === shown) return;
+    shown = text;
     if (now.state !== "damaged") comitia.amend({ n_finished: now.n_finished, n_failed: now.n_failed, n_pending: now.n_pending, ...(now.best ? { best: now.best } : {}) });
-    const rows = JSON.stringify(now.newest);
-    if (rows === shownRows) return;
-    shownRows = rows;
+    const wasHidden = section.hidden;
     section.hidden = !now.newest.length || now.state === "finished";
+    if (section.hidden !== wasHidden) comitia.drawContents();
+    if (section.hidden) return;
     const hasLearners = now.newest.some((row) => row.learner !== "");
     content.replaceChildren(table("now", { caption: "What ended last, the newest first", rows: now.newest, columns: [
       { key: "number", title: "Trial", kind: "n" },
@@ -48,7 +51,6 @@
       now.newest.some((row) => row.seconds) ? { key: "seconds", title: "Time", kind: "n", show: (value) => seconds(value) } : null,
       { key: "settings", title: "Settings", kind: "settings", show: (value, row) => row.error || value },
     ].filter(Boolean) }));
-    comitia.drawContents();
   }
   async function ask() {
     const isDue = performance.now() >= dueAt;
@@ -58,6 +60,7 @@
     if (news.document) {
       const began = performance.now();
       comitia.draw(news.document);
+      shown = ""; // its headline is not as new as what comes with it
       dueAt = performance.now() + (performance.now() - began) / SHARE;
       version = news.version;
     }
