@@ -19,6 +19,7 @@ from comitia.auto.card import card
 from comitia.auto.estimate import Estimate
 from comitia.auto.fit_rows import known_target
 from comitia.auto.folder import save
+from comitia.auto.hindsight import Hindsight
 from comitia.auto.importance import permutation_importance
 from comitia.auto.refit import FittedMember
 from comitia.auto.validation import ValidationPredictions
@@ -49,6 +50,8 @@ class Results(BaseEstimator, ABC):  # type: ignore[misc]
     estimate_: Estimate | None = None
     fit_seconds_: float | None = None
     """Seconds of the whole fit; None for a model of an earlier version."""
+    data_summary_: Json | None = None
+    """What the table was like (`tables.survey`); None for a model of an earlier version."""
 
     reporter: ClassVar[Reporter]
     """`comitia.report.write_report`, which imports this room; `comitia/__init__.py` puts the two together."""
@@ -69,6 +72,10 @@ class Results(BaseEstimator, ABC):  # type: ignore[misc]
     @abstractmethod
     def _score(self, X: Table | ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> float:
         """Return the score on other rows."""
+
+    @abstractmethod
+    def hindsight(self) -> Hindsight | None:
+        """Return what can be told of other choices among the same trials; None where trials kept no answers."""
 
     @property
     @abstractmethod

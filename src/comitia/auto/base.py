@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Self, get_args
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -21,6 +23,7 @@ from comitia.auto.after_fit import Results
 from comitia.auto.autofit import AutoFit, default_folds, default_method, method_for, stacked, stacked_tables
 from comitia.auto.estimate import Estimate, EstimateKind
 from comitia.auto.fit_rows import FitRows, Refit, fit_rows, kept_splits, known_target, manner_of, weights_of_both
+from comitia.auto.hindsight import Hindsight
 from comitia.auto.narration import heard
 from comitia.auto.nested import N_FITS, check_nested, nested_predictions
 from comitia.auto.refit import fit_again
@@ -41,7 +44,9 @@ from comitia.seeds import seed_of
 from comitia.study.budget import Budget, Meter
 from comitia.study.study import Callback, Study
 from comitia.tables.cleaner import Columns, Matrix, TableCleaner, column_names
+from comitia.tables.survey import Judged, survey
 
+log = logging.getLogger("comitia")
 ESTIMATE_SHARE = 0.02
 """Part of the time so far that is kept for the estimate."""
 TRIAL_SHARE = 0.4
@@ -167,6 +172,8 @@ class AutoBase(Results):
         self.validation_scores_ = auto.scores(found)
         self.validation_score_ = self.validation_scores_["score"]
         self.estimate_ = self._estimate(auto, rows, found)
+        name = str(y.name) if isinstance(y, pd.Series) and y.name is not None else None
+        self.data_summary_ = self._survey(rows, target, found, name)
         self.fit_seconds_ = meter.seconds
         return self
 
@@ -185,6 +192,39 @@ class AutoBase(Results):
         seconds, given = self._budget().time_limit, auto.evaluator.given
         told = nested_predictions(self, rows, given.y, given.classes, self._task, seconds, self.study_.seeds.seed)
         return parts.nested(told)
+
+    def _survey(self, rows: FitRows, target: AnyArray, found: Validated | None, name: str | None) -> Json | None:
+        """Describe the table for the report, which has no rows; None where it holds what cannot be described."""
+        told = None if found is None else found.predictions
+        judged = None if told is None else Judged(told.rows, told.folds)
+        n = int(rows.X.shape[0])  # rows of `X_val` come after these
+        try:
+            found_in = survey(rows.X, target[:n], self._target.classes, judged, self.cleaner_.names_)
+            return {**found_in, "target_name": name}
+        except (ValueError, TypeError, ArithmeticError, LookupError) as error:  # no reason to lose a model
+            log.warning("the table could not be described for the report: %s", error)
+            return None
+
+    def hindsight(self) -> Hindsight | None:
+        check_is_fitted(self, "ensemble_")
+        truth, told = self.study_.history.truth, self.validation_predictions_
+        scorer = make_scoring(self.scoring, self._task).scorer
+        if truth is None or told is None or not scorer.is_of_answers:
+            return None
+        y = truth.y if told.classes is None else told.classes[truth.y.astype(np.intp)]
+        weights = None
+        if told.sample_weight is not None:
+            weights = np.ones(len(y))
+            weights[told.rows] = told.sample_weight
+        return Hindsight(
+            self.study_,
+            self.members_,
+            Given(y, told.classes),
+            scoring_for(self.scoring, replace(self._target, y=y), None),
+            weights,
+            self.ensemble_.order,
+            tunes=self._tunes_decisions and not self.ensemble_.votes,
+        )
 
     def adopt(self, study: Study) -> None:
         """Take a study that was read, with the method that this estimator searches by under the recorded name."""

@@ -98,13 +98,17 @@ class Estimating:
     """Folds that share training rows; 1 for a hold-out."""
     n_table_rows: int | None = None
     """Rows of the table, some of which may not have been judged."""
+    n_decisions: int = N_DECISIONS
+    """How often the decision is made again, at most."""
 
     def estimate(self) -> Estimate | None:
         """Return it; None where trials did not keep what they said about the same rows, or it is no number."""
-        told = self.told
-        kept = answers_of_trials(self.study, np.unique(told.predictions.rows))
-        score = math.nan if kept is None else self._honest(kept, self.study.seeds("estimate"))
-        return self.around(score, told, told.score(np.arange(len(told))))
+        return self.around(self.expected(), self.told, self.told.score(np.arange(len(self.told))))
+
+    def expected(self) -> float:
+        """Return the score of the estimate alone; NaN where trials did not keep what they said about the same rows."""
+        kept = answers_of_trials(self.study, np.unique(self.told.predictions.rows))
+        return math.nan if kept is None else self._honest(kept, self.study.seeds("estimate"))
 
     def nested(self, predictions: ValidationPredictions) -> Estimate | None:
         """Return the estimate by what whole fits without a part of the rows predicted for it."""
@@ -166,8 +170,9 @@ class Estimating:
         """Make the decision again and again; tell what it predicts for the rows that are left out."""
         reselection = Reselection(kept, self.told.given, self.told.scoring, self.sample_weight)
         is_quick = reselection.is_quick and not self._tunes
+        n = min(self.n_decisions, N_DECISIONS if is_quick else N_SLOW_DECISIONS)
         y = np.asarray(kept.truth.y[kept.rows], dtype=np.float64)
-        counts = left_out(self._units(kept.rows), y, N_DECISIONS if is_quick else N_SLOW_DECISIONS, rng)
+        counts = left_out(self._units(kept.rows), y, n, rng)
         counts = counts[counts.any(axis=1)]
         known = set(kept.trials.tolist())
         for row, members in zip(counts, reselection(counts), strict=True):

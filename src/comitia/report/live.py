@@ -19,7 +19,7 @@ from comitia.auto.folder import MODEL, STUDY
 from comitia.report.follow import Follower
 from comitia.report.plain import plain, settings
 from comitia.report.searched import branching, kind_of
-from comitia.report.summarise import Found, document_of, found_in, summary_of
+from comitia.report.summarise import Found, found_in, quick_document, summary_of
 from comitia.report.trials import Entry
 
 SHARE = 0.01
@@ -48,8 +48,8 @@ class Live:
         self._document: Json = {}
         self._version = 0
         self._is_stale, self._due_at = True, 0.0
-        self._model: tuple[int, int] | None = None  # that of which the whole report was made
-        self._is_reporting = self._is_reported = False
+        self._reported: tuple[tuple[int, int] | None, int] | None = None  # of what the whole report was made
+        self._is_reporting = self._is_whole = False
 
     def document(self) -> tuple[Json, int]:
         """Return the newest document and its version."""
@@ -86,12 +86,12 @@ class Live:
             self._follow()  # what was nothing before is a file now, or a folder
         if self._follower.look():
             self._is_stale = True
-            self._is_reported = False
+            self._is_whole = False
             self._changed_at = time.monotonic()
         self._report()
         if with_document and self._is_stale and time.monotonic() >= self._due_at:
             began = time.thread_time()
-            self._take(document_of(self._known(with_trials=True)))
+            self._take(quick_document(self._known(with_trials=True)))
             self._due_at = time.monotonic() + max(LEAST_SECONDS, (time.thread_time() - began) / SHARE)
 
     def _take(self, document: Json) -> None:
@@ -110,15 +110,15 @@ class Live:
         recorded = self._follower.recorded
         return replace(self._found, trials=recorded.trials, problem=recorded.problem or self._found.problem)
 
-    # ---- a fit that has ended -------------------------------------------------------------------------------------
+    # ---- a run that has ended -------------------------------------------------------------------------------------
 
     def _report(self) -> None:
-        """Have the whole report made, once, when there is a model and nobody writes its study."""
-        if self._is_reporting or self._follower.path == self.path or self._follower.is_open:
+        """Have the whole report made, once, when nobody writes the study any more."""
+        if self._is_reporting or self._follower.header is None or self._follower.is_open:
             return
-        model = _stamp(self.path / MODEL)
-        if model is not None and model != self._model:
-            self._model, self._is_reporting = model, True
+        state = _stamp(self.path / MODEL), len(self._follower)
+        if state != self._reported:
+            self._reported, self._is_reporting = state, True
             threading.Thread(target=self._make_report, daemon=True).start()
 
     def _make_report(self) -> None:
@@ -126,7 +126,7 @@ class Live:
         with self._lock:
             self._is_reporting = False
             if not self._follower.is_open:
-                self._is_reported = True
+                self._is_whole = True
                 self._take(document)
 
     # ---- the first lines ------------------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ class Live:
         if follower.header is None:
             return "waiting"
         if not follower.is_open:
-            return "finished" if self._is_reported else "ended"
+            return "finished" if self._is_whole and self._document["headline"]["returned"] is not None else "ended"
         return "running" if time.monotonic() - self._changed_at < QUIET_SECONDS else "quiet"
 
     def _row(self, entry: Entry) -> Json:

@@ -38,13 +38,53 @@ class Section(NamedTuple):
 
 
 SECTIONS = [
-    Section("scores", "Scores", "Score by trial", "How the search went."),
+    Section(
+        "committee",
+        "Committee",
+        "What was returned",
+        "The models that predict together. Scores are on validation rows, by models that were not fitted on them.",
+    ),
+    Section(
+        "scores",
+        "Search",
+        "Score by trial and by second",
+        "How the search went, and how far the score that it chose by is from the honest one.",
+    ),
     Section(
         "leaderboard",
         "Leaderboard",
         "Leaderboard",
-        "Scores on validation rows. They chose what is returned, so the best of them are optimistic.",
+        "Every trial on validation rows. These rows chose what is returned, so the first places are optimistic.",
     ),
+    Section("choices", "Choices", "What was tried when", "Where the search spent its trials."),
+    Section(
+        "diagnostics",
+        "Errors",
+        "Where it is right and wrong",
+        "By predictions for validation rows: each is made by models that were not fitted on that row.",
+    ),
+    Section(
+        "columns",
+        "Columns",
+        "Which columns matter",
+        "How much worse the score becomes if the values of a column are shuffled among the rows.",
+    ),
+    Section(
+        "importance",
+        "Settings",
+        "Which hyperparameters matter",
+        "Shares of the variance of a random forest that was fitted to all trials (functional ANOVA).",
+    ),
+    Section("space", "Space", "What was tried of the space", "Every trial by its settings."),
+    Section(
+        "posterior",
+        "Model",
+        "What is expected around the best trial",
+        "A Gaussian process of the trials in the same branch: one setting changes, the others stay as in the best.",
+    ),
+    Section("data", "Data", "The table", "What the model was fitted on, and what to look at twice."),
+    Section("failures", "Failures", "Trials that failed", "They are part of the search; none of them stopped it."),
+    Section("reproduce", "Reproduce", "How to get the same again", "What the result depends on."),
 ]
 INSTALL = 'pip install "comitia[report]"'
 

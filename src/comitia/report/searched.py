@@ -139,7 +139,7 @@ def leaderboard_section(
     }
 
 
-def choices_section(trials: Trials, branch: str | None) -> Json | None:
+def choices_section(trials: Trials, scale: Scale, branch: str | None) -> Json | None:
     """Return how often each learner was tried, by stretch of the search; None where there is nothing to choose."""
     if branch is None or not len(trials):
         return None
@@ -148,7 +148,6 @@ def choices_section(trials: Trials, branch: str | None) -> Json | None:
     n_stretches = max(1, min(MOST_STRETCHES, len(trials) // FEWEST_IN_A_STRETCH))
     edges = np.linspace(0, len(trials), n_stretches + 1).astype(np.intp)
     counts = np.array([np.bincount(codes[a:b], minlength=len(names)) for a, b in pairwise(edges)])
-    best = _best_by(trials, codes, len(names))
     return {
         "name": branch,
         "kinds": names,
@@ -157,7 +156,7 @@ def choices_section(trials: Trials, branch: str | None) -> Json | None:
         "counts": counts,
         "total": counts.sum(axis=0),
         "seconds": np.bincount(codes, trials.seconds, len(names)),
-        "best": best,
+        "best": scale(_best_by(trials, codes, len(names))),
     }
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 
 from numpy.typing import ArrayLike
@@ -19,8 +20,12 @@ from comitia.auto.folder import MODEL, OPTIONS, STUDY, load
 from comitia.auto.search_cv import SearchCV
 from comitia.errors import ChoiceError, ComitiaError
 from comitia.evaluation.scoring import Task, make_scoring
+from comitia.report.columns import columns_section
+from comitia.report.diagnostics import diagnostics_section
 from comitia.report.headline import headline_section
+from comitia.report.members import committee_section, path_section, predict_seconds, weights_of
 from comitia.report.plain import Scale, plain
+from comitia.report.reproduce import Origin, reproduce_section
 from comitia.report.searched import (
     branching,
     choices_section,
@@ -28,7 +33,9 @@ from comitia.report.searched import (
     leaderboard_section,
     scores_section,
 )
+from comitia.report.space_views import importance_section, posterior_section, space_section
 from comitia.report.trials import Recorded, Trials, problem_of, read_trials, trials_of
+from comitia.seeds import Seeds
 from comitia.space import Space
 from comitia.study.record import Header
 from comitia.study.study import Study
@@ -68,26 +75,65 @@ def summary_of(
     `X, y` are labelled rows for a model, of which columns are shuffled to see which matter. With `quick` only what is
     known from the trials alone, which are read from the file: for a study that is running.
     """
-    return document_of(_found(source, quick=quick))
+    found = _found(source, quick=quick)
+    document = quick_document(found)
+    if not quick:
+        document |= plain(_of_space(found, branching(found.space)))
+        if found.model is not None:
+            document |= plain(_of_returned(found.model, found.trials, X, y))
+    return document
 
 
-def document_of(found: Found) -> Json:
-    """Return the document of what is known."""
+def quick_document(found: Found) -> Json:
+    """Return what is known from the trials alone."""
     branch = branching(found.space)
     document = {
         "format": FORMAT,
+        "version": version("comitia"),
         "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "title": _title(found),
+        "lead": _lead(found),
         "name": found.name,
         "problem": found.problem,
         "headline": headline_section(found.trials, found.scale, found.model, is_recorded=found.header is not None),
         "scores": scores_section(found.trials, found.scale, branch),
-        "leaderboard": leaderboard_section(found.trials, found.scale, branch),
-        "choices": choices_section(found.trials, branch),
+        "choices": choices_section(found.trials, found.scale, branch),
         "failures": failures_section(found.trials, branch),
+        "space": space_section(found.trials, found.scale, found.space, branch),
+        "reproduce": reproduce_section(Origin(found.model, found.study, found.header, found.options)),
+        **_leaderboard(found, branch),
     }
     made: Json = plain(document)
     return made
+
+
+def _leaderboard(found: Found, branch: str | None) -> Json:
+    weights = None if found.model is None else weights_of(found.model)
+    predicting = None
+    if found.model is not None and weights is not None:
+        predicting = predict_seconds(found.model.study_.history, list(weights))
+    return {"leaderboard": leaderboard_section(found.trials, found.scale, branch, weights, predicting)}
+
+
+def _of_space(found: Found, branch: str | None) -> Json:
+    """Return what models of the trials say of the space."""
+    seed = found.study.seeds if found.study is not None else Seeds(found.header.seed if found.header else 0)
+    known = found.trials, found.scale, found.space, found.trials.X, seed
+    if found.space is None or found.trials.X.shape[1] != len(found.space):
+        return {}
+    return {"importance": importance_section(*known, branch), "posterior": posterior_section(*known)}
+
+
+def _of_returned(model: Results, trials: Trials, X: Table | ArrayLike | None, y: ArrayLike | None) -> Json:
+    """Return what is known of a model, beside its trials."""
+    hindsight = model.hindsight()
+    return {
+        "committee": committee_section(model, hindsight),
+        "path": path_section(model, hindsight, trials),
+        "diagnostics": diagnostics_section(model.validation_predictions_, vars(model).get("pos_label_")),
+        "columns": columns_section(model, X, y),
+        "data": model.data_summary_,
+    }
 
 
 def _found(source: Source, *, quick: bool) -> Found:
@@ -173,6 +219,21 @@ def _scale_of_fit(options: Json, n_classes: int | None) -> Scale:
 
 
 def _title(found: Found) -> str:
+    data = (None if found.model is None else found.model.data_summary_) or {}
+    target = (found.options or {}).get("target") or data.get("target_name")
+    if target:
+        return f"Predicting {target}"
     if found.model is not None:
-        return f"{type(found.model).__name__}: {found.scale.name}"
-    return "Search in progress" if found.options else "Study"
+        return "A classifier" if "classes_" in vars(found.model) else "A regressor"
+    return "A study"
+
+
+def _lead(found: Found) -> str:
+    """Return one sentence on what this page is about."""
+    data = None if found.model is None else found.model.data_summary_
+    table = "" if data is None else f" from a table of {data['n_rows']:,} rows and {data['n_columns']:,} columns"
+    if found.model is not None:
+        return f"What {type(found.model).__name__} found{table}, how good it will be on new rows, and why."
+    if found.options:
+        return "A fit that has not ended, or was interrupted: what its trials have found so far."
+    return "What was tried, and what came of it."

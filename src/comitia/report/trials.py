@@ -19,7 +19,7 @@ import numpy as np
 
 from comitia.arrays import Array, Indices, Mask
 from comitia.errors import ComitiaError
-from comitia.history import Observation, Truth
+from comitia.history import Observation, Trial, Truth
 from comitia.study.read_only import read_only
 from comitia.study.record import Header
 from comitia.study.store import APPLICATION_ID
@@ -28,7 +28,7 @@ from comitia.study.study import Study
 PENDING = "pending"
 """The status of a trial that has no result yet."""
 QUERY = """
-SELECT t.number, t.config, t.continues, o.status, o.losses, o.metrics, o.seconds, o.error
+SELECT t.number, t.config, t.continues, t.x, o.status, o.losses, o.metrics, o.seconds, o.error
 FROM trials t LEFT JOIN observations o ON o.number = t.number WHERE {where} ORDER BY t.number
 """
 
@@ -50,6 +50,8 @@ class Trials:
     """Loss on each split."""
     is_superseded: Mask
     """Which of them a later one continues: (n,)."""
+    X: Array
+    """Coordinates: (n, d)."""
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -89,7 +91,7 @@ class Recorded:
 def trials_of(study: Study) -> Trials:
     """Return the trials of a study that is open."""
     history = study.history
-    return columns(_entry(history.trial(i).config, history.observation(i)) for i in range(len(history)))
+    return columns((_entry(history.trial(i), history.observation(i)) for i in range(len(history))), history.X)
 
 
 def read_trials(path: Path) -> Recorded:
@@ -153,9 +155,13 @@ def _rows(connection: sqlite3.Connection) -> tuple[Trials, str | None]:
         if row is None:
             break
         try:
-            entries.append(entry_of(row))
+            entry = entry_of(row)
         except (ValueError, TypeError, AttributeError):
             n_broken += 1
+        else:
+            n_broken += bool(entries) and len(entry.x) != len(entries[0].x)
+            if not entries or len(entry.x) == len(entries[0].x):
+                entries.append(entry)
     if n_broken and problem is None:
         problem = f"{n_broken} of {len(entries) + n_broken} recorded trials are damaged and are left out."
     return columns(entries), problem
@@ -169,6 +175,7 @@ class Entry:
     number: int = -1
     """-1: its place."""
     continues: int | None = None
+    x: bytes = b""
     status: str = PENDING
     splits: Sequence[float] = ()
     metrics: Mapping[str, float] | None = None
@@ -180,29 +187,35 @@ class Entry:
         return math.fsum(self.splits) / len(self.splits) if self.status == "ok" and self.splits else math.nan
 
 
-def _entry(config: Mapping[str, Any], found: Observation | None) -> Entry:
+def _entry(trial: Trial, found: Observation | None) -> Entry:
     if found is None:
-        return Entry(config)
-    continues, means = found.trial.continues, found.mean_metrics
-    return Entry(config, -1, continues, found.status, found.losses, means, found.seconds, found.error)
+        return Entry(trial.config)
+    means = found.mean_metrics
+    return Entry(trial.config, -1, trial.continues, b"", found.status, found.losses, means, found.seconds, found.error)
 
 
 def entry_of(row: tuple[Any, ...]) -> Entry:
     """Return the trial of a row of `QUERY`."""
-    number, config, continues, status, losses, metrics, seconds, error = row
+    number, config, continues, x, status, losses, metrics, seconds, error = row
     settings = json.loads(config)
     if status is None:
-        return Entry(settings, number)
+        return Entry(settings, number, x=x)
     splits = json.loads(losses)
     means = {} if metrics == "{}" else {k: sum(v) / len(v) for k, v in json.loads(metrics).items() if v}
     if not (isinstance(settings, dict) and isinstance(splits, list)):
         raise ValueError("not as it was written")
-    return Entry(settings, number, continues, status, splits, means, float(seconds), str(error))
+    return Entry(settings, number, continues, x, status, splits, means, float(seconds), str(error))
 
 
-def columns(entries: Iterable[Entry]) -> Trials:
-    """Return trials as columns."""
+def columns(entries: Iterable[Entry], X: Array | None = None) -> Trials:
+    """Return entries as columns; their coordinates, where not given, are what was written."""
     found = list(entries)
+    if X is None:
+        X = (
+            np.frombuffer(b"".join(entry.x for entry in found), dtype="<f8").reshape(len(found), -1)
+            if found
+            else np.empty((0, 0))
+        )
     numbers = [place if entry.number < 0 else entry.number for place, entry in enumerate(found)]
     continued = {e.continues for e in found if e.continues is not None and e.status == "ok"}
     return Trials(
@@ -215,6 +228,7 @@ def columns(entries: Iterable[Entry]) -> Trials:
         metrics=[entry.metrics or {} for entry in found],
         splits=[entry.splits for entry in found],
         is_superseded=np.array([number in continued for number in numbers], dtype=bool),
+        X=X,
     )
 
 

@@ -8,12 +8,12 @@ const comitiaFigures = (() => {
   const color = (i) => PALETTE[i % PALETTE.length];
 
   function layoutOf(theme, own) {
-    const axis = { gridcolor: theme.color("line"), linecolor: theme.color("line"), zerolinecolor: theme.color("line"), tickcolor: theme.color("line"), automargin: true, title: { standoff: 10 } };
+    const axis = { gridcolor: theme.color("line"), linecolor: theme.color("line"), zerolinecolor: theme.color("line"), tickcolor: theme.color("line"), automargin: true, exponentformat: "power", title: { standoff: 10 } };
     const made = {
       font: { family: theme.font, size: 13, color: theme.color("soft") }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
       margin: { l: 50, r: 10, t: 12, b: 40 }, height: theme.isNarrow ? 300 : 380, autosize: true, hovermode: "closest", dragmode: false,
       hoverlabel: { bgcolor: theme.color("raised"), bordercolor: theme.color("line"), font: { color: theme.color("ink"), family: theme.font, size: 13 }, align: "left" },
-      legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0, font: { size: 12 }, itemclick: "toggle", itemdoubleclick: "toggleothers" },
+      legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0, font: { size: 12 }, traceorder: "normal", itemclick: "toggle", itemdoubleclick: "toggleothers" },
       colorway: PALETTE, ...own,
     };
     for (const name of Object.keys(made).filter((key) => /^[xy]axis\d*$/.test(key)).concat(["xaxis", "yaxis"])) made[name] = { ...axis, ...(made[name] ?? {}), fixedrange: true };
@@ -55,5 +55,142 @@ const comitiaFigures = (() => {
     return { data, layout: { xaxis: { title: { text: isNumber ? "trial" : "seconds of trials, added up" }, rangemode: "tozero" }, yaxis: { title: { text: text(head.metric) }, range: rangeOf(found.score, head.is_greater_better, also) } } };
   }
 
-  return { layoutOf, scores, text, short, color, rangeOf };
+  // ---- what was returned --------------------------------------------------------------------------------------
+
+  const shades = (theme) => theme.isDark
+    ? [[0, "#1a1e25"], [0.5, "#2c4d7c"], [1, "#8fbcf8"]] : [[0, "#f4f7fb"], [0.5, "#9dc0ea"], [1, "#1f5fbf"]];
+  const inkOn = (share, theme) => (share > 0.55) !== theme.isDark ? "#ffffff" : theme.color("ink");
+  // A table of numbers as a map of colours, with the numbers in it where there is room.
+  function heat(x, y, z, shown, theme, { low, high, xTitle, yTitle, size }) {
+    const span = high - low || 1;
+    const notes = size <= 12 ? z.flatMap((row, i) => row.map((value, j) => ({ x: j, y: i, text: shown[i][j], showarrow: false, font: { size: theme.isNarrow ? 10 : 12, color: inkOn(((value ?? low) - low) / span, theme) } }))) : [];
+    const ticks = (labels) => ({ tickmode: "array", tickvals: labels.map((_, i) => i), ticktext: labels.map((label) => short(label, theme.isNarrow ? 10 : 18)), showgrid: false, zeroline: false });
+    return { data: [{ type: "heatmap", z, colorscale: shades(theme), zmin: low, zmax: high, showscale: false, xgap: 2, ygap: 2, text: shown, customdata: y.map((a) => x.map((b) => [text(a), text(b)])), hovertemplate: "%{customdata[0]}<br>%{customdata[1]}<br>%{text}<extra></extra>" }],
+      layout: { annotations: notes, height: Math.min(560, Math.max(240, 90 + 44 * size)), xaxis: { ...ticks(x), title: { text: xTitle }, side: "bottom" }, yaxis: { ...ticks(y), autorange: "reversed", title: { text: yTitle, standoff: 18 } } } };
+  }
+  function correlation(doc, theme) {
+    const found = doc.committee.correlation;
+    const labels = found.numbers.map((number) => { const row = doc.committee.rows.find((one) => one.number === number); return `${row.learner} ${number}`; });
+    const shown = found.values.map((row) => row.map((value) => (value === null ? "–" : value.toFixed(2))));
+    return heat(labels, labels, found.values, shown, theme, { low: 0, high: 1, xTitle: "", yTitle: "", size: labels.length });
+  }
+
+  // ---- the search ---------------------------------------------------------------------------------------------
+
+  function choices(doc, theme) {
+    const found = doc.choices;
+    const middle = found.first.map((first, i) => (first + found.last[i]) / 2);
+    const data = found.kinds.map((kind, k) => ({ type: "bar", name: short(kind || "(none)"), x: middle, y: found.counts.map((row) => row[k] / row.reduce((a, b) => a + b, 0)), width: found.first.map((first, i) => found.last[i] - first + 1),
+      marker: { color: color(k), line: { width: 0.5, color: theme.color("paper") } }, customdata: found.first.map((first, i) => [first, found.last[i], found.counts[i][k]]),
+      hovertemplate: `${text(kind)}: %{customdata[2]} of trials %{customdata[0]} to %{customdata[1]}<extra></extra>` }));
+    return { data, layout: { barmode: "stack", bargap: 0, xaxis: { title: { text: "trial" }, showgrid: false }, yaxis: { title: { text: "share of trials" }, tickformat: ".0%", range: [0, 1] }, height: theme.isNarrow ? 280 : 320 } };
+  }
+  function bars(names, values, theme, { title, errors = null, format = "%{x:.3g}" }) {
+    const height = 70 + 26 * names.length;
+    return { data: [{ type: "bar", orientation: "h", y: names.map((_, i) => i), x: values, marker: { color: theme.color("accent") }, customdata: names.map(text), hovertemplate: `%{customdata}<br>${format}<extra></extra>`,
+      error_x: errors ? { type: "data", symmetric: false, array: errors.high, arrayminus: errors.low, color: theme.color("soft"), thickness: 1.2, width: 3 } : undefined }],
+      layout: { height, bargap: 0.35, margin: { l: 10, r: 14, t: 6, b: 40 }, xaxis: { title: { text: title }, rangemode: "tozero", zeroline: true }, yaxis: { tickmode: "array", tickvals: names.map((_, i) => i), ticktext: names.map((name) => short(name, theme.isNarrow ? 20 : 36)), autorange: "reversed", showgrid: false } } };
+  }
+  function importance(group, theme) {
+    const kept = group.names.slice(0, 15);
+    const figure = bars([...kept, "several together"], [...group.shares.slice(0, 15), group.rest], theme, { title: "share of the variance", format: "%{x:.1%}" });
+    figure.data[0].marker = { color: [...kept.map(() => theme.color("accent")), theme.color("faint")] };
+    figure.layout.xaxis.tickformat = ".0%";
+    return figure;
+  }
+  function columns(doc, theme) {
+    const rows = doc.columns.rows.slice(0, 25);
+    return bars(rows.map((row) => row.column), rows.map((row) => row.importance), theme, { title: `${text(doc.columns.metric)} lost`, errors: { high: rows.map((r) => Math.max(0, (r.high ?? r.importance) - r.importance)), low: rows.map((r) => Math.max(0, r.importance - (r.low ?? r.importance))) } });
+  }
+
+  // ---- the space ----------------------------------------------------------------------------------------------
+
+  const axisOf = (one) => (one.is_log ? "log" : one.is_number ? "linear" : "category");
+  function slice(doc, name, theme) {
+    const found = doc.space, one = found.hyperparameters.find((h) => h.name === name);
+    const data = found.kinds.map((kind, k) => {
+      const some = one.places.map((place, i) => (found.kind[place] === k ? [place, i] : null)).filter(Boolean);
+      return { type: "scatter", mode: "markers", name: kind === "" ? "trial" : short(kind), x: some.map(([, i]) => (one.is_number ? one.values[i] : short(one.values[i]))), y: some.map(([place]) => found.score[place]),
+        marker: { color: color(doc.scores.kinds.indexOf(kind)), size: 7, opacity: 0.7 }, customdata: some.map(([place]) => found.number[place]), hovertemplate: `trial %{customdata}<br>%{x}<br>${text(doc.headline.metric)} %{y:.5g}<extra></extra>` };
+    }).filter((trace) => trace.x.length);
+    return { data, layout: { showlegend: data.length > 1, xaxis: { type: axisOf(one), title: { text: short(name, 40) } }, yaxis: { title: { text: text(doc.headline.metric) }, range: rangeOf(data.flatMap((trace) => trace.y), doc.headline.is_greater_better) } } };
+  }
+  // Lines over one axis for each setting; each axis runs from 0 to 1. The best tenth stands out.
+  function parallel(doc, kind, theme) {
+    const found = doc.space, k = found.kinds.indexOf(kind);
+    const places = found.kind.map((code, i) => (code === k ? i : -1)).filter((i) => i >= 0);
+    const axes = found.hyperparameters.filter((one) => one.name !== found.branch && one.places.some((place) => found.kind[place] === k));
+    const scaled = axes.map((one) => {
+      const at = new Map(one.places.map((place, i) => [place, one.values[i]]));
+      if (!one.is_number) {
+        const names = [...new Set(one.values)].sort();
+        return { place: (p) => (at.has(p) ? (names.length > 1 ? names.indexOf(at.get(p)) / (names.length - 1) : 0.5) : null), low: names[0], high: names.at(-1) };
+      }
+      const f = one.is_log ? Math.log : (v) => v;
+      const [low, high] = [f(one.low), f(one.high)];
+      return { place: (p) => (at.has(p) ? (f(at.get(p)) - low) / (high - low || 1) : null), low: one.low, high: one.high };
+    });
+    const better = (a, b) => (found.score[b] - found.score[a]) * (doc.headline.is_greater_better ? 1 : -1);
+    const ranked = [...places].sort(better);
+    const scores = ranked.map((p) => found.score[p]);
+    const worst = scores[Math.floor(0.9 * (scores.length - 1))]; // a few that are far worse would press the others together
+    const [low, high] = [Math.min(worst, scores[0]), Math.max(worst, scores[0])];
+    const nBest = Math.max(1, Math.ceil(ranked.length / 10));
+    const groups = [{ name: "the others", some: ranked.slice(nBest, 400), style: { color: theme.color("faint"), width: 0.9 }, opacity: 0.55 }, { name: "the best tenth", some: ranked.slice(0, nBest), style: { color: theme.color("accent"), width: 1.8 }, opacity: 0.85 }];
+    const data = groups.filter((group) => group.some.length).map((group) => {
+      const x = [], y = [];
+      for (const p of group.some) {
+        scaled.forEach((axis, i) => { x.push(i); y.push(axis.place(p)); });
+        x.push(scaled.length); y.push(Math.min(1, Math.max(0, (found.score[p] - low) / (high - low || 1))));
+        x.push(null); y.push(null);
+      }
+      return { type: "scatter", mode: "lines", name: group.name, x, y, line: group.style, opacity: group.opacity, hoverinfo: "skip", connectgaps: false };
+    });
+    const numberText = (value) => (typeof value === "number" ? Number(value.toPrecision(3)).toString() : short(value, 12));
+    const ends = [...scaled.map((axis) => [numberText(axis.low), numberText(axis.high)]), [numberText(low), numberText(high)]];
+    const notes = ends.flatMap(([bottom, top], i) => [[bottom, -0.06], [top, 1.06]].map(([words, y]) => ({ x: i, y, text: words, showarrow: false, font: { size: 11, color: theme.color("soft") } })));
+    const names = [...axes.map((one) => one.name.split(":").at(-1)), doc.headline.metric];
+    return { data, layout: { annotations: notes, margin: { l: 30, r: 30, t: 12, b: 60 }, xaxis: { tickmode: "array", tickvals: names.map((_, i) => i), ticktext: names.map((name) => short(name, theme.isNarrow ? 10 : 20)), showgrid: true, showline: false, zeroline: false, range: [-0.3, names.length - 0.7] }, yaxis: { showticklabels: false, showgrid: false, showline: false, ticks: "", zeroline: false, range: [-0.13, 1.13] } } };
+  }
+  function posterior(doc, curve, theme) {
+    const fill = theme.isDark ? "rgba(127,176,245,.18)" : "rgba(31,95,191,.13)";
+    const line = (y, more) => ({ type: "scatter", mode: "lines", x: curve.values, y, showlegend: false, hoverinfo: "skip", line: { width: 0, color: theme.color("accent") }, ...more });
+    const all = [...curve.low, ...curve.high];
+    return { data: [line(curve.low, {}), line(curve.high, { fill: "tonexty", fillcolor: fill }), line(curve.mean, { line: { color: theme.color("accent"), width: 2 }, hoverinfo: "all", hovertemplate: "%{x}<br>%{y:.5g}<extra></extra>" })],
+      layout: { height: 250, margin: { l: 50, r: 8, t: 8, b: 40 }, shapes: curve.at === null ? [] : [{ type: "line", x0: curve.at, x1: curve.at, y0: 0, y1: 1, yref: "paper", line: { color: theme.color("warm"), width: 1.5, dash: "dot" } }],
+        xaxis: { type: curve.is_log ? "log" : "linear", title: { text: short(curve.name, 40) }, nticks: 6 }, yaxis: { range: [Math.min(...all), Math.max(...all)] } } };
+  }
+
+  // ---- right and wrong ----------------------------------------------------------------------------------------
+
+  function confusion(doc, theme) {
+    const { labels, counts } = doc.diagnostics.confusion;
+    const shares = counts.map((row) => { const total = row.reduce((a, b) => a + b, 0); return row.map((n) => (total ? n / total : null)); });
+    const shown = counts.map((row, i) => row.map((n, j) => (labels.length > 6 ? `${n}` : `${n} (${((shares[i][j] ?? 0) * 100).toFixed(0)} %)`)));
+    return heat(labels, labels, shares, shown, theme, { low: 0, high: 1, xTitle: "predicted", yTitle: "true", size: labels.length });
+  }
+  const diagonal = (theme, ends = [0, 1]) => ({ type: "scatter", mode: "lines", x: ends, y: ends, line: { color: theme.color("faint"), width: 1, dash: "dot" }, showlegend: false, hoverinfo: "skip" });
+  function roc(doc, theme) {
+    const data = doc.diagnostics.roc.map((one, i) => ({ type: "scatter", mode: "lines", name: `${short(one.label)}: ${one.area.toFixed(3)}`, x: one.x, y: one.y, line: { color: color(i), width: 2 }, hovertemplate: `${text(one.label)}<br>true %{y:.3f}, false %{x:.3f}<extra></extra>` }));
+    return { data: [diagonal(theme), ...data], layout: { showlegend: true, xaxis: { title: { text: "false positives" }, range: [-0.01, 1.01], tickformat: ".0%" }, yaxis: { title: { text: "true positives" }, range: [0, 1.01], tickformat: ".0%" } } };
+  }
+  function calibration(doc, theme) {
+    const data = doc.diagnostics.calibration.map((one, i) => ({ type: "scatter", mode: "lines+markers", name: short(one.label), x: one.said, y: one.true, line: { color: color(i), width: 1.5 }, marker: { size: 6 }, customdata: one.n,
+      error_y: doc.diagnostics.calibration.length > 2 ? undefined : { type: "data", symmetric: false, array: one.high.map((v, j) => Math.max(0, v - one.true[j])), arrayminus: one.low.map((v, j) => Math.max(0, one.true[j] - v)), thickness: 1, width: 0, color: color(i) },
+      hovertemplate: `${text(one.label)}<br>said %{x:.1%}, true %{y:.1%} of %{customdata} rows<extra></extra>` }));
+    return { data: [diagonal(theme), ...data], layout: { showlegend: data.length > 1, xaxis: { title: { text: "probability that was said" }, range: [-0.02, 1.02], tickformat: ".0%" }, yaxis: { title: { text: "share that is true" }, range: [-0.02, 1.02], tickformat: ".0%" } } };
+  }
+  function predicted(doc, theme) {
+    const found = doc.diagnostics, all = [...found.y, ...found.predicted], ends = [Math.min(...all), Math.max(...all)];
+    return { data: [{ type: "scatter", mode: "markers", x: found.predicted, y: found.y, marker: { color: theme.color("accent"), size: 5, opacity: 0.45 }, showlegend: false, hovertemplate: "predicted %{x:.4g}<br>true %{y:.4g}<extra></extra>" }, diagonal(theme, ends)], layout: { xaxis: { title: { text: "predicted" } }, yaxis: { title: { text: "true" } } } };
+  }
+  function histogram(counts, edges, title, theme) {
+    return { data: [{ type: "bar", x: counts.map((_, i) => (edges[i] + edges[i + 1]) / 2), width: counts.map((_, i) => edges[i + 1] - edges[i]), y: counts, marker: { color: theme.color("accent"), line: { width: 0.5, color: theme.color("paper") } }, hovertemplate: "about %{x:.4g}: %{y} rows<extra></extra>" }], layout: { bargap: 0, xaxis: { title: { text: title } }, yaxis: { title: { text: "rows" } } } };
+  }
+  function folds(doc, theme) {
+    const found = doc.diagnostics.by_fold;
+    return { data: [{ type: "scatter", mode: "markers", x: found.fold.map((fold) => fold + 1), y: found.error, marker: { color: theme.color("accent"), size: 9 }, customdata: found.n, error_y: { type: "data", symmetric: false, array: found.high.map((v, i) => v - found.error[i]), arrayminus: found.low.map((v, i) => found.error[i] - v), color: theme.color("faint"), thickness: 1.2, width: 4 }, hovertemplate: "fold %{x}: %{y:.4g} (%{customdata} rows)<extra></extra>" }], layout: { xaxis: { title: { text: "fold" }, dtick: 1 }, yaxis: { title: { text: found.what }, rangemode: "tozero" }, height: 280 } };
+  }
+
+  return { layoutOf, scores, correlation, choices, importance, columns, slice, parallel, posterior, confusion, roc, calibration, predicted, histogram, folds };
 })();

@@ -111,6 +111,7 @@ const comitia = (() => {
     if (!window.Plotly || (figure.isDrawn && !isForced)) return;
     const { data, layout } = figure.make(theme());
     figure.isDrawn = true;
+    figure.holder.classList.add("drawn");
     window.Plotly.react(figure.holder, data, comitiaFigures.layoutOf(theme(), layout), { displayModeBar: false, responsive: true, scrollZoom: false });
   }
   function paintAll(isForced = false) {
@@ -184,6 +185,143 @@ const comitia = (() => {
   // ---- sections: each returns its nodes, or null where there is nothing to say ---------------------------------
 
   const sections = {
+    committee() {
+      const found = doc.committee;
+      if (!found) return null;
+      const most = Math.max(...found.rows.map((row) => row.weight));
+      const bar = (weight) => { const made = element("span", {}, element("span", { class: "weight" }), number(weight, 2)); made.firstChild.style.width = `${(4 * weight) / most}rem`; return made; };
+      const signed = (value) => (value === null ? "–" : `${value > 0 ? "+" : ""}${number(value, 3)}`);
+      const columns = [
+        { key: "learner", title: "Learner", kind: "name", header: true },
+        { key: "weight", title: "Weight", kind: "n", show: bar },
+        { key: "score", title: `${found.metric} alone`, kind: "n" },
+        { key: "adds", title: "Adds", kind: "n", show: signed },
+        { key: "predict_seconds", title: "Predict 1,000 rows", kind: "n", show: seconds },
+        found.has_temperatures ? { key: "temperature", title: "Temperature", kind: "n", show: (value) => number(value, 3) } : null,
+        { key: "number", title: "Trial", kind: "n", isSmallFirst: true },
+        { key: "settings", title: "Settings", kind: "settings" },
+      ].filter(Boolean);
+      const total = found.predict_seconds === null ? "" : ` All together take ${seconds(found.predict_seconds)} to predict 1,000 rows.`;
+      return [
+        table("members", { columns, rows: found.rows, caption: `Members, the heaviest first. Together: ${found.metric} ${number(found.score)} on validation rows, optimistic.${total}` }),
+        element("p", { class: "about" }, found.rows.length > 1 ? "“Adds” is what the score on validation rows loses if the member is left out and the others share its weight. Near zero, or below, is common: members replace each other, and a committee is chosen by its probabilities or numbers, which a metric may not show." : ""),
+        found.correlation && figure("correlation", (t) => comitiaFigures.correlation(doc, t), "Correlation of the errors of each two members.",
+          `Correlation of the errors of each two members over ${number(found.correlation.n_rows)} validation rows. A committee gains by members whose errors differ.`),
+      ];
+    },
+    choices() {
+      const found = doc.choices;
+      if (!found || found.kinds.length < 2) return null;
+      const sign = doc.headline.is_greater_better;
+      const rows = found.kinds.map((kind, i) => ({ kind, n: found.total[i], seconds: found.seconds[i], best: found.best[i] }));
+      return [
+        figure("choices", (t) => comitiaFigures.choices(doc, t), `Share of trials of each ${found.name} over the search.`, `Share of each ${found.name} in stretches of trials, from the first to the last.`),
+        table("kinds", { columns: [{ key: "kind", title: found.name, header: true, kind: "name" }, { key: "n", title: "Trials", kind: "n" }, { key: "seconds", title: "Seconds in all", kind: "n", show: (v) => seconds(v) }, { key: "best", title: `Best ${doc.headline.metric}`, kind: "n" }], rows, caption: `Each ${found.name} by what it took and gave`, sort: { key: "best", way: sign ? -1 : 1 } }),
+      ];
+    },
+    diagnostics() {
+      const found = doc.diagnostics;
+      if (!found) return null;
+      const side = element("div", { class: "side" });
+      const rows = `${number(found.n_rows)} validation rows`;
+      if (found.kind === "classes") {
+        side.append(figure("confusion", (t) => comitiaFigures.confusion(doc, t), "Confusion matrix: true classes by predicted classes.", `Of ${rows}: each line is a true class, shares are of that line.`));
+        if (found.roc && found.roc.length) side.append(figure("roc", (t) => comitiaFigures.roc(doc, t), `ROC curves. ${found.roc.map((one) => `${one.label}: area ${number(one.area)}`).join(", ")}`, found.roc.length > 1 ? "ROC of each class against all others, with its area." : `ROC of “${found.roc[0].label}”, area ${number(found.roc[0].area)}.`));
+        if (found.calibration && found.calibration.length) side.append(figure("calibration", (t) => comitiaFigures.calibration(doc, t), "Calibration: how often a class is true, by the probability that was said.", "Calibration in ten groups of equally many rows, with 90 % intervals for two classes. On the dotted line probabilities mean what they say."));
+      } else {
+        side.append(
+          figure("predicted", (t) => comitiaFigures.predicted(doc, t), "True numbers by predicted numbers.", `${number(found.n_drawn)} of ${rows}. On the dotted line predictions are right.`),
+          figure("residuals", (t) => comitiaFigures.histogram(found.counts, found.edges, "true minus predicted", t), "Histogram of residuals.", `Residuals: 90 of 100 are between ${number(found.low)} and ${number(found.high)}, the median is ${number(found.median)}.`));
+      }
+      if (found.by_fold) side.append(figure("folds", (t) => comitiaFigures.folds(doc, t), "Error in each fold.", "Each fold with its 90 % interval. Folds that differ by more than these are a sign of drift."));
+      return [side];
+    },
+    columns() {
+      const found = doc.columns;
+      if (found === undefined) return null;
+      if (found === null) return [element("p", {}, "Not known: a model keeps neither its rows nor the models of its folds, and rows that it was fitted on would show what it has learned by heart. Give labelled rows that it has not seen: "), element("pre", {}, 'comitia report model/ --test test.csv\nmodel.report("report.html", X=X_test, y=y_test)')];
+      return [
+        element("p", {}, `On ${plural(found.n_rows, "row")} that were given for this page the ${found.metric} is ${number(found.score)}.${found.n_shuffled < found.n_rows ? ` Columns were shuffled in ${number(found.n_shuffled)} of them.` : ""}`),
+        figure("columns", (t) => comitiaFigures.columns(doc, t), "Score that is lost by shuffling each column.", "With the interval that 90 of 100 other tables of as many rows would give. Columns that say the same share their importance."),
+        table("column-table", { columns: [{ key: "column", title: "Column", header: true, kind: "name" }, { key: "importance", title: `${found.metric} lost`, kind: "n" }, { key: "low", title: "From", kind: "n" }, { key: "high", title: "To", kind: "n" }], rows: found.rows, caption: found.rows.length < found.n_columns ? `The first ${number(found.rows.length)} of ${number(found.n_columns)} columns` : "All columns", most: 10 }),
+      ];
+    },
+    importance() {
+      const found = doc.importance;
+      if (!found) return null;
+      const options = found.groups.map((group) => ({ value: group.kind, text: group.kind === "" ? "the whole space" : group.kind }));
+      const controls = options.length > 1 ? element("div", { class: "controls" }, select("within", "Within", options, redraw("importance"))) : null;
+      const group = found.groups.find((one) => one.kind === (chosen.get("within") ?? options[0].value)) ?? found.groups[0];
+      const words = group.names.slice(0, 3).map((name, i) => `${name} ${number(100 * group.shares[i], 2)} %`).join(", ");
+      return [controls, figure("importance", (t) => comitiaFigures.importance(group, t), `Share of the variance that each hyperparameter explains alone: ${words}.`,
+        `By ${plural(group.n, "trial")}. A share is what a hyperparameter explains alone, over all values of the others; where it is inactive it explains nothing. Trials that are far worse than most are clipped, so that shares are about what tells good from middling.`)];
+    },
+    space() {
+      const found = doc.space;
+      if (!found || !found.hyperparameters.length) return null;
+      const kinds = found.kinds.map((kind) => ({ value: kind, text: kind === "" ? "all" : kind }));
+      const best = found.score.reduce((a, score, i) => (doc.headline.is_greater_better ? score > found.score[a] : score < found.score[a]) ? i : a, 0);
+      if (!chosen.has("kind") && kinds.length > 1) chosen.set("kind", found.kinds[found.kind[best]]);
+      const ranked = doc.importance ? doc.importance.groups[0].names : [];
+      const place = (name) => { const at = ranked.indexOf(name); return at < 0 ? ranked.length : at; };
+      const names = found.hyperparameters.map((one) => one.name).sort((a, b) => place(a) - place(b)).map((name) => ({ value: name, text: name }));
+      const bySlice = select("slice", "Setting", names, redraw("space"));
+      const byKind = kinds.length > 1 ? select("kind", found.branch, kinds, redraw("space")) : null;
+      if (kinds.length === 1) chosen.set("kind", kinds[0].value);
+      return [
+        element("h3", {}, "One setting at a time"), element("div", { class: "controls" }, bySlice),
+        figure("slice", (t) => comitiaFigures.slice(doc, chosen.get("slice"), t), `Score by ${chosen.get("slice")}.`, "Each dot is a trial in which the setting was active."),
+        element("h3", {}, "All settings together"), byKind ? element("div", { class: "controls" }, byKind) : null,
+        figure("parallel", (t) => comitiaFigures.parallel(doc, chosen.get("kind"), t), "Parallel coordinates: one line per trial over one axis for each setting.", "One line per trial, from setting to setting to its score; each axis shows the range that is searched, logarithmic where it is searched so."),
+      ];
+    },
+    posterior() {
+      const found = doc.posterior;
+      if (!found) return null;
+      const side = element("div", { class: "side" });
+      found.curves.forEach((curve, i) => side.append(figure(`posterior-${i}`, (t) => comitiaFigures.posterior(doc, curve, t), `Expected ${doc.headline.metric} by ${curve.name}, with a 90 % interval.`, "")));
+      return [element("p", { class: "about" }, `By ${plural(found.n, "trial")} in the branch of trial ${number(found.number)} (dotted: its settings); the band holds 90 of 100 cases.${found.curves.length < found.n_curves ? ` The ${found.curves.length} of ${found.n_curves} settings that matter most there.` : ""}`), side];
+    },
+    data() {
+      const found = doc.data;
+      if (!found) return null;
+      const warnings = found.warnings.length ? element("ul", { class: "warnings" }, ...found.warnings.slice(0, 30).map((one) => element("li", {}, one.text))) : element("p", { class: "fine" }, "Nothing suspicious: no column gives the target away, no copies of rows, no tiny class, no drift between folds.");
+      const columns = [
+        { key: "name", title: "Column", header: true, kind: "name" }, { key: "kind", title: "Kind" },
+        { key: "missing", title: "Missing", kind: "n", show: (value) => (value ? `${number(100 * value, 2)} %` : "") },
+        { key: "distinct", title: "Different values", kind: "n" },
+        { key: "alone", title: "Predicts alone", kind: "n", show: (value) => `${number(100 * value, 2)} %` },
+        { key: "values", title: "Values", kind: "settings" },
+      ];
+      const target = found.target.kind === "classes"
+        ? table("classes", { columns: [{ key: "label", title: "Class", header: true, kind: "name" }, { key: "n", title: "Rows", kind: "n" }, { key: "share", title: "Share", kind: "n", show: (value) => `${number(100 * value, 3)} %` }], rows: found.target.labels.map((label, i) => ({ label, n: found.target.counts[i], share: found.target.counts[i] / found.n_rows })), caption: "Classes of the target", most: 10 })
+        : figure("target", (t) => comitiaFigures.histogram(found.target.counts, found.target.edges, "target", t), "Histogram of the target.", `The target: from ${number(found.target.low)} to ${number(found.target.high)}, median ${number(found.target.median)}.`);
+      const looked = found.n_looked_at < found.n_rows ? ` ${number(found.n_looked_at)} rows were looked at.` : "";
+      return [
+        element("p", {}, `${plural(found.n_rows, "row")}, ${plural(found.n_columns, "column")}, ${number(100 * found.missing, 2)} % of the values missing.${looked}`), warnings, target,
+        table("columns-of-data", { columns, rows: found.columns, caption: "Columns. “Predicts alone” is the part of the error of a guess that a column removes by itself", filter: found.columns.length > 10, most: 12, about: found.columns.length < found.n_columns ? `the first of ${number(found.n_columns)}` : null }),
+      ];
+    },
+    failures() {
+      const found = doc.failures;
+      if (!found) return null;
+      const reasons = table("reasons", { columns: [{ key: "n", title: "Times", kind: "n" }, { key: "status", title: "Status" }, { key: "error", title: "Reason", kind: "text" }], rows: found.reasons, caption: `${plural(found.n, "trial")} failed, by reason`, most: 10 });
+      const columns = [{ key: "number", title: "Trial", kind: "n" }, found.has_learners ? { key: "learner", title: "Learner", kind: "name" } : null, { key: "status", title: "Status" }, { key: "seconds", title: "Seconds", kind: "n" }, { key: "error", title: "Error", kind: "text" }, { key: "settings", title: "Settings", kind: "settings" }].filter(Boolean);
+      return [reasons, table("failed", { columns, rows: found.rows, caption: "Failed trials, the newest first", filter: true, most: 10, about: found.rows.length < found.n ? `the newest of ${number(found.n)}` : null })];
+    },
+    reproduce() {
+      const found = doc.reproduce;
+      if (!found) return null;
+      const list = element("dl", { class: "facts" }, ...found.facts.map((fact) => element("div", {}, element("dt", {}, fact.name), element("dd", {}, fact.value))));
+      const older = found.versions.filter((one) => one.begun !== one.version).map((one) => `${one.name} ${one.begun}`);
+      return [
+        found.command ? element("pre", {}, found.command) : null, found.code ? element("pre", {}, found.code) : null,
+        element("p", { class: "about" }, found.is_exact ? "The same call on the same rows with the same versions gives the same result." : "For exactly the same result a fit needs a seed, one worker and a number of trials instead of seconds; otherwise it depends a little on which trial ends first."),
+        list,
+        found.parameters.length ? table("parameters", { columns: [{ key: "name", title: "Parameter", header: true }, { key: "value", title: "Value", kind: "settings" }], rows: found.parameters, caption: "Parameters that are not the defaults", most: 50 }) : null,
+        table("versions", { columns: [{ key: "name", title: "Package", header: true }, { key: "version", title: "Version here" }, { key: "begun", title: "When the study was begun" }], rows: found.versions, caption: older.length ? `Versions; the study was begun with others: ${older.join(", ")}` : "Versions", most: 50 }),
+      ];
+    },
     scores() {
       const found = doc.scores;
       if (!found.n_finished) return null;
