@@ -11,9 +11,9 @@ const comitiaFigures = (() => {
     const axis = { gridcolor: theme.color("line"), linecolor: theme.color("line"), zerolinecolor: theme.color("line"), tickcolor: theme.color("line"), automargin: true, exponentformat: "power", title: { standoff: 10 } };
     const made = {
       font: { family: theme.font, size: 13, color: theme.color("soft") }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-      margin: { l: 50, r: 10, t: 12, b: 40 }, height: theme.isNarrow ? 300 : 380, autosize: true, hovermode: "closest", dragmode: false,
+      margin: { l: 50, r: 10, t: 12, b: 40 }, height: theme.isNarrow ? 340 : 380, autosize: true, hovermode: "closest", dragmode: false,
       hoverlabel: { bgcolor: theme.color("raised"), bordercolor: theme.color("line"), font: { color: theme.color("ink"), family: theme.font, size: 13 }, align: "left" },
-      legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0, font: { size: 12 }, traceorder: "normal", itemclick: "toggle", itemdoubleclick: "toggleothers" },
+      legend: { orientation: "h", ...(theme.isNarrow ? { yref: "container", y: 0, yanchor: "bottom" } : { y: 1.02, yanchor: "bottom" }), x: 0, font: { size: 12 }, traceorder: "normal", itemclick: "toggle", itemdoubleclick: "toggleothers" },
       colorway: PALETTE, ...own,
     };
     for (const name of Object.keys(made).filter((key) => /^[xy]axis\d*$/.test(key)).concat(["xaxis", "yaxis"])) made[name] = { ...axis, ...(made[name] ?? {}), fixedrange: true };
@@ -23,14 +23,21 @@ const comitiaFigures = (() => {
   // Scores that are far worse than most would press the others into a line: the axis shows the better nine tenths.
   function rangeOf(values, isGreaterBetter, also = []) {
     const known = values.filter((v) => v !== null && Number.isFinite(v)).sort((a, b) => a - b);
-    if (known.length < 20) return undefined;
+    if (known.length < 12) return undefined;
     const at = (share) => known[Math.round(share * (known.length - 1))];
-    const all = [isGreaterBetter ? at(0.1) : known[0], isGreaterBetter ? known[known.length - 1] : at(0.9), ...also.filter((v) => v !== null)];
+    const all = [isGreaterBetter ? at(0.2) : known[0], isGreaterBetter ? known[known.length - 1] : at(0.8), ...also.filter((v) => v !== null)];
     const [low, high] = [Math.min(...all), Math.max(...all)];
-    if (high - low <= 0 || (known[known.length - 1] - known[0]) < 3 * (high - low)) return undefined;
+    if (high - low <= 0 || (known[known.length - 1] - known[0]) < 2 * (high - low)) return undefined;
     const margin = (high - low) * 0.08;
     return [low - margin, high + margin];
   }
+  // Says how many are not shown by such an axis.
+  function leftOut(values, range, isGreaterBetter, theme) {
+    const n = range ? values.filter((v) => v !== null && (v < range[0] || v > range[1])).length : 0;
+    return n ? [{ xref: "paper", yref: "paper", x: 1, y: isGreaterBetter ? 0.02 : 0.98, xanchor: "right", yanchor: isGreaterBetter ? "bottom" : "top", showarrow: false, text: `${n} worse beyond the axis ${isGreaterBetter ? "↓" : "↑"}`, font: { size: 12, color: theme.color("soft") }, bgcolor: theme.color("paper") }] : [];
+  }
+  // Decades of a logarithmic axis as plain numbers, at most about five of them.
+  const decades = (values) => ({ type: "log", tickformat: "~g", dtick: Math.max(1, Math.ceil(Math.log10(Math.max(...values) / Math.min(...values)) / 5)) });
 
   function scores(doc, by, theme) {
     const found = doc.scores, head = doc.headline, isNumber = by === "number";
@@ -48,18 +55,19 @@ const comitiaFigures = (() => {
     if (doc.path) {
       const at = isNumber ? doc.path.number : doc.path.elapsed;
       also.push(...doc.path.optimistic, ...doc.path.estimate);
-      data.push({ type: "scatter", mode: "lines", name: "returned, validation rows", x: at, y: doc.path.optimistic, line: { color: theme.color("warm"), width: 2 }, hovertemplate: "validation rows %{y:.5g}<extra></extra>" });
-      data.push({ type: "scatter", mode: "lines+markers", name: "returned, honest estimate", x: at, y: doc.path.estimate, line: { color: theme.color("accent"), width: 2.5 }, marker: { size: 6 },
+      data.push({ type: "scatter", mode: "lines", name: "validation rows", x: at, y: doc.path.optimistic, line: { color: theme.color("warm"), width: 2 }, hovertemplate: "validation rows %{y:.5g}<extra></extra>" });
+      data.push({ type: "scatter", mode: "lines+markers", name: "honest estimate", x: at, y: doc.path.estimate, line: { color: theme.color("accent"), width: 2.5 }, marker: { size: 6 },
         fill: "tonexty", fillcolor: theme.isDark ? "rgba(235,162,114,.16)" : "rgba(179,84,30,.10)", hovertemplate: "honest estimate %{y:.5g}<extra></extra>" });
     }
-    return { data, layout: { xaxis: { title: { text: isNumber ? "trial" : "seconds of trials, added up" }, rangemode: "tozero" }, yaxis: { title: { text: text(head.metric) }, range: rangeOf(found.score, head.is_greater_better, also) } } };
+    const range = rangeOf(found.score, head.is_greater_better, also);
+    return { data, layout: { annotations: leftOut(found.score, range, head.is_greater_better, theme), xaxis: { title: { text: isNumber ? "trial" : "seconds of trials, added up" }, rangemode: "tozero" }, yaxis: { title: { text: text(head.metric) }, range } } };
   }
 
   // ---- what was returned --------------------------------------------------------------------------------------
 
   const shades = (theme) => theme.isDark
     ? [[0, "#1a1e25"], [0.5, "#2c4d7c"], [1, "#8fbcf8"]] : [[0, "#f4f7fb"], [0.5, "#9dc0ea"], [1, "#1f5fbf"]];
-  const inkOn = (share, theme) => (share > 0.55) !== theme.isDark ? "#ffffff" : theme.color("ink");
+  const inkOn = (share, theme) => share > 0.55 ? (theme.isDark ? "#12151a" : "#ffffff") : theme.color("ink");
   // A table of numbers as a map of colours, with the numbers in it where there is room.
   function heat(x, y, z, shown, theme, { low, high, xTitle, yTitle, size }) {
     const span = high - low || 1;
@@ -83,7 +91,7 @@ const comitiaFigures = (() => {
     const data = found.kinds.map((kind, k) => ({ type: "bar", name: short(kind || "(none)"), x: middle, y: found.counts.map((row) => row[k] / row.reduce((a, b) => a + b, 0)), width: found.first.map((first, i) => found.last[i] - first + 1),
       marker: { color: color(k), line: { width: 0.5, color: theme.color("paper") } }, customdata: found.first.map((first, i) => [first, found.last[i], found.counts[i][k]]),
       hovertemplate: `${text(kind)}: %{customdata[2]} of trials %{customdata[0]} to %{customdata[1]}<extra></extra>` }));
-    return { data, layout: { barmode: "stack", bargap: 0, xaxis: { title: { text: "trial" }, showgrid: false }, yaxis: { title: { text: "share of trials" }, tickformat: ".0%", range: [0, 1] }, height: theme.isNarrow ? 280 : 320 } };
+    return { data, layout: { barmode: "stack", bargap: 0, xaxis: { title: { text: "trial" }, showgrid: false }, yaxis: { title: { text: "share of trials" }, tickformat: ".0%", range: [0, 1] }, height: theme.isNarrow ? 340 : 320 } };
   }
   function bars(names, values, theme, { title, errors = null, format = "%{x:.3g}" }) {
     const height = 70 + 26 * names.length;
@@ -105,7 +113,6 @@ const comitiaFigures = (() => {
 
   // ---- the space ----------------------------------------------------------------------------------------------
 
-  const axisOf = (one) => (one.is_log ? "log" : one.is_number ? "linear" : "category");
   function slice(doc, name, theme) {
     const found = doc.space, one = found.hyperparameters.find((h) => h.name === name);
     const data = found.kinds.map((kind, k) => {
@@ -113,7 +120,9 @@ const comitiaFigures = (() => {
       return { type: "scatter", mode: "markers", name: kind === "" ? "trial" : short(kind), x: some.map(([, i]) => (one.is_number ? one.values[i] : short(one.values[i]))), y: some.map(([place]) => found.score[place]),
         marker: { color: color(doc.scores.kinds.indexOf(kind)), size: 7, opacity: 0.7 }, customdata: some.map(([place]) => found.number[place]), hovertemplate: `trial %{customdata}<br>%{x}<br>${text(doc.headline.metric)} %{y:.5g}<extra></extra>` };
     }).filter((trace) => trace.x.length);
-    return { data, layout: { showlegend: data.length > 1, xaxis: { type: axisOf(one), title: { text: short(name, 40) } }, yaxis: { title: { text: text(doc.headline.metric) }, range: rangeOf(data.flatMap((trace) => trace.y), doc.headline.is_greater_better) } } };
+    const scores = data.flatMap((trace) => trace.y), isGreaterBetter = doc.headline.is_greater_better, range = rangeOf(scores, isGreaterBetter);
+    const axis = one.is_log ? decades([one.low, one.high]) : { type: one.is_number ? "linear" : "category" };
+    return { data, layout: { annotations: leftOut(scores, range, isGreaterBetter, theme), showlegend: data.length > 1 && name !== found.branch, xaxis: { ...axis, title: { text: short(name, 40) } }, yaxis: { title: { text: text(doc.headline.metric) }, range } } };
   }
   // Lines over one axis for each setting; each axis runs from 0 to 1. The best tenth stands out.
   function parallel(doc, kind, theme) {
@@ -158,7 +167,7 @@ const comitiaFigures = (() => {
     const all = [...curve.low, ...curve.high];
     return { data: [line(curve.low, {}), line(curve.high, { fill: "tonexty", fillcolor: fill }), line(curve.mean, { line: { color: theme.color("accent"), width: 2 }, hoverinfo: "all", hovertemplate: "%{x}<br>%{y:.5g}<extra></extra>" })],
       layout: { height: 250, margin: { l: 50, r: 8, t: 8, b: 40 }, shapes: curve.at === null ? [] : [{ type: "line", x0: curve.at, x1: curve.at, y0: 0, y1: 1, yref: "paper", line: { color: theme.color("warm"), width: 1.5, dash: "dot" } }],
-        xaxis: { type: curve.is_log ? "log" : "linear", title: { text: short(curve.name, 40) }, nticks: 6 }, yaxis: { range: [Math.min(...all), Math.max(...all)] } } };
+        xaxis: { ...(curve.is_log ? decades(curve.values) : { type: "linear", nticks: 6 }), title: { text: short(curve.name, 40) } }, yaxis: { range: [Math.min(...all), Math.max(...all)] } } };
   }
 
   // ---- right and wrong ----------------------------------------------------------------------------------------

@@ -86,7 +86,8 @@ const comitia = (() => {
     fill();
     return element("div", { class: "tabled" },
       filter ? element("div", { class: "controls" }, search, count) : null,
-      element("div", { class: "wide", tabindex: "0", role: "group", "aria-label": caption }, element("table", { id: `${name}-table` }, element("caption", {}, caption), element("thead", {}, element("tr", {}, ...heads)), body)),
+      element("p", { class: "caption", id: `${name}-caption` }, caption),
+      element("div", { class: "wide", tabindex: "0", role: "group", "aria-labelledby": `${name}-caption` }, element("table", { id: `${name}-table`, "aria-labelledby": `${name}-caption` }, element("thead", {}, element("tr", {}, ...heads)), body)),
       more, filter ? null : rows.length > most ? count : null);
   }
 
@@ -141,19 +142,20 @@ const comitia = (() => {
     const values = [estimate.score, estimate.low, estimate.high, estimate.optimistic].filter((v) => v !== null);
     const [least, most] = [Math.min(...values), Math.max(...values)];
     const margin = (most - least || Math.abs(most) || 1) * 0.12;
-    const x = (value) => 20 + (600 * (value - least + margin)) / (most - least + 2 * margin);
+    const width = theme().isNarrow ? 360 : 640;
+    const x = (value) => 20 + ((width - 40) * (value - least + margin)) / (most - least + 2 * margin);
     const [low, high] = [estimate.low ?? least - margin, estimate.high ?? most + margin];
     const words = `90 % interval ${number(estimate.low)} to ${number(estimate.high)}, estimate ${number(estimate.score)}, optimistic validation score ${number(estimate.optimistic)}`;
-    const drawn = svg("svg", { viewBox: "0 0 640 78", role: "img", "aria-label": words });
+    const drawn = svg("svg", { viewBox: `0 0 ${width} 78`, role: "img", "aria-label": words });
     drawn.append(
-      svg("line", { x1: 20, x2: 620, y1: 40, y2: 40, class: "axis" }),
+      svg("line", { x1: 20, x2: width - 20, y1: 40, y2: 40, class: "axis" }),
       svg("rect", { x: x(low), y: 32, width: Math.max(x(high) - x(low), 2), height: 16, rx: 3, class: "band" }),
       svg("line", { x1: x(low), x2: x(low), y1: 30, y2: 50, class: "end" }), svg("line", { x1: x(high), x2: x(high), y1: 30, y2: 50, class: "end" }),
       svg("circle", { cx: x(estimate.score), cy: 40, r: 6, class: "dot" }),
       svg("line", { x1: x(estimate.optimistic), x2: x(estimate.optimistic), y1: 26, y2: 54, class: "tick" }),
       svg("text", { x: x(low), y: 68, "text-anchor": "middle" }, number(estimate.low)),
       svg("text", { x: x(high), y: 68, "text-anchor": "middle" }, number(estimate.high)),
-      svg("text", { x: x(estimate.optimistic), y: 18, "text-anchor": x(estimate.optimistic) > 500 ? "end" : "middle", class: "warm" }, `on validation rows ${number(estimate.optimistic)}`));
+      svg("text", { x: x(estimate.optimistic), y: 18, "text-anchor": x(estimate.optimistic) > width - 80 ? "end" : "middle", class: "warm" }, `on validation rows ${number(estimate.optimistic)}`));
     return drawn;
   }
   function drawHeadline() {
@@ -230,7 +232,7 @@ const comitia = (() => {
         if (found.calibration && found.calibration.length) side.append(figure("calibration", (t) => comitiaFigures.calibration(doc, t), "Calibration: how often a class is true, by the probability that was said.", "Calibration in ten groups of equally many rows, with 90 % intervals for two classes. On the dotted line probabilities mean what they say."));
       } else {
         side.append(
-          figure("predicted", (t) => comitiaFigures.predicted(doc, t), "True numbers by predicted numbers.", `${number(found.n_drawn)} of ${rows}. On the dotted line predictions are right.`),
+          figure("predicted", (t) => comitiaFigures.predicted(doc, t), "True numbers by predicted numbers.", `${found.n_drawn < found.n_rows ? `${number(found.n_drawn)} of ` : ""}${rows}. On the dotted line predictions are right.`),
           figure("residuals", (t) => comitiaFigures.histogram(found.counts, found.edges, "true minus predicted", t), "Histogram of residuals.", `Residuals: 90 of 100 are between ${number(found.low)} and ${number(found.high)}, the median is ${number(found.median)}.`));
       }
       if (found.by_fold) side.append(figure("folds", (t) => comitiaFigures.folds(doc, t), "Error in each fold.", "Each fold with its 90 % interval. Folds that differ by more than these are a sign of drift."));
@@ -331,7 +333,7 @@ const comitia = (() => {
       return [
         element("div", { class: "controls" }, select("by", "Horizontal axis", [{ value: "number", text: "trials" }, { value: "elapsed", text: "seconds" }], redraw("scores"))),
         figure("scores", (t) => comitiaFigures.scores(doc, by, t), `Score of each trial by ${label}, the best so far as a line.`,
-          `Each dot is a trial on its validation rows; the line is the best so far.${doc.path ? " The path of what would have been returned: its score on validation rows, and the honest estimate for new rows; the shaded gap is what choosing by the same rows adds." : ""}${thinned}`),
+          `Each dot is a trial on its validation rows; the line is the best so far.${doc.path ? " The other two lines are of what would have been returned then: its score on validation rows, and the honest estimate for new rows. The shaded gap between them is what choosing by the same rows adds." : ""}${thinned}`),
       ];
     },
     leaderboard() {
