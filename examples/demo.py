@@ -52,4 +52,6 @@ print(f"Its {len(clf.members_)} members:")
 for member in clf.members_:
     settings = ", ".join(f"{name.split(':')[-1]}={value}" for name, value in member.config.items())
     print(f"  weight {member.weight:.2f}: {settings}")
+comitia("report", model, "--test", str(FOLDER / "test.csv"), "--output", str(FOLDER / "report.html"))
 print(f"The model is in {model}; load it with comitia.load({model!r}).")
+print(f"The report is {FOLDER / 'report.html'}: open it in a browser.")

@@ -3,6 +3,7 @@
 Start with `Study` and `minimize`; `comitia.seams` shows how everything fits together on one page.
 """
 
+from comitia import plots
 from comitia.auto.after_fit import Results as _Results
 from comitia.auto.estimators import AutoClassifier, AutoRegressor
 from comitia.auto.folder import load
@@ -64,4 +65,5 @@ __all__ = [
     "kept_by",
     "load",
     "minimize",
+    "plots",
 ]

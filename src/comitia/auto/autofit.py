@@ -5,6 +5,7 @@ The estimators (`estimators`) are the face: they check parameters, clean the tab
 
 from __future__ import annotations
 
+import json
 import logging
 import math
 import warnings
@@ -117,6 +118,9 @@ class AutoFit:
         """Return the study of this fit, with the default of every learner to begin with, or resume the stored one."""
         assert self.evaluator.n_folds  # splits that do not fit are refused before a file is made
         study = Study(self.default.space, self.method, seed=seed, storage=storage)
+        if study.store.get("metric") is None:  # for whoever looks at the record while the search goes on
+            metric = {"name": self.scoring.name, "best": self.scoring.best}
+            study.store.put("metric", json.dumps(metric).encode())
         if not len(study.history):
             for config in self.default.first:
                 study.enqueue(config)

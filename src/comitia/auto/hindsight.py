@@ -96,12 +96,12 @@ class Hindsight:
         return np.asarray(found, dtype=np.float64)
 
     def path(self, seconds: float = 6.0) -> list[Moment]:
-        """Return what would have been returned after more and more trials, while it takes no longer than `seconds`."""
+        """Return what would have been returned after more and more trials, while that takes `seconds` of a processor."""
         history = self.study.history
-        began = time.monotonic()
+        began = time.process_time()
         found: list[Moment] = []
         for n in moments(history.n_finished):
-            spent = time.monotonic() - began
+            spent = time.process_time() - began
             if found and spent * (1 + n / found[-1].n_trials) > seconds:
                 break
             moment = self._after(n)

@@ -251,6 +251,39 @@ def leaderboard(
 
 
 @app.command()
+def report(
+    model: Annotated[Path, typer.Argument(help="Model folder, also while its fit is running, or a study's file.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="HTML file to write.")] = Path("report.html"),
+    test: Annotated[
+        str | None, typer.Option(help="Table with the target, of rows that were not fitted on: which columns matter.")
+    ] = None,
+    delimiter: Annotated[str | None, typer.Option(help="What separates columns; detected if not given.")] = None,
+    trusted: Annotated[list[str] | None, typer.Option(help="A type of your own that the model may hold.")] = None,
+) -> None:
+    """Write one HTML page of what was found, how sure it is, and why.
+
+    The page has everything in it and loads nothing from the network: it can be sent around. It shows what to expect on
+    new rows, the committee, every trial, errors, what matters, failures, the table, and how to get the same again.
+    Needs `pip install "comitia[report]"`.
+
+    **Examples**
+
+        comitia report model/ --output report.html
+
+        comitia report model/ --test test.csv
+
+        comitia report study.db -o study.html
+    """
+    with one_line_errors():
+        from comitia.cli.commands import run_report
+
+        problem = run_report(model, output, test, delimiter, trusted or [])
+        print(f"Report written to {output}")
+        if problem:
+            print(f"comitia: {problem}", file=sys.stderr)
+
+
+@app.command()
 def methods(output_format: FormatOption = Format.table) -> None:
     """List search methods, with the paper each is from."""
     with one_line_errors():

@@ -26,6 +26,7 @@ from comitia.evaluation.checks import task_of
 from comitia.evaluation.scoring import Task, make_scoring
 from comitia.learners import SPACES
 from comitia.methods import METHODS
+from comitia.report import check_report, page_of, save_page, summary_of
 from comitia.study.budget import DEFAULT_SECONDS
 from comitia.study.record import StudyRecord
 from comitia.study.store import make_store
@@ -313,6 +314,19 @@ def run_leaderboard(model: Path, test: str | None = None, delimiter: str | None 
     frame = frame.drop(columns=configs).assign(settings=settings)
     unused = [] if frame["error"].fillna("").any() else ["error", "status"]
     return frame.drop(columns=unused)
+
+
+def run_report(model: Path, output: Path, test: str | None, delimiter: str | None, trusted: list[str]) -> str | None:
+    """Write the page of a model folder or of a study's file; return what is wrong with it, if something is."""
+    if not model.exists():
+        raise ModelError(f"{str(model)!r} must be a model folder or a study's file. It does not exist.")
+    if model.is_dir() and not (model / STUDY).is_file():
+        raise ModelError(f"{str(model)!r} must be a model folder with a {STUDY}. There is none.")
+    check_report(output)  # what is missing is said before anything is computed
+    X, y = (None, None) if test is None else labelled(model, test, delimiter, trusted)[1:]
+    summary = summary_of(model, X=X, y=None if y is None else y.to_numpy(), trusted=trusted)
+    save_page(page_of(summary), output)
+    return None if summary["problem"] is None else str(summary["problem"])
 
 
 def _is_of_study(estimator: Auto) -> bool:

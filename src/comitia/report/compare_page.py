@@ -8,7 +8,7 @@ from pathlib import Path
 
 from comitia.arrays import Json
 from comitia.report.compare import Comparison, Difference
-from comitia.report.pages import environment, own_file, policy_of, write_whole
+from comitia.report.pages import check_report, environment, own_file, policy_of, save_page
 
 THEME = """"use strict";
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -21,7 +21,10 @@ MIDDLE, HALF = 320.0, 260.0
 
 def write_comparison(comparison: Comparison, path: str | Path) -> Path:
     """Write a comparison as a page; return where."""
-    return write_whole(comparison_page(comparison), path)
+    output = Path(path)
+    check_report(output)
+    save_page(comparison_page(comparison), output)
+    return output
 
 
 def comparison_page(comparison: Comparison) -> str:

@@ -16,7 +16,7 @@ from comitia.report.trials import (
     entry_of,
     header_of,
     kind_of_file,
-    n_classes_of,
+    metric_of,
     read_trials,
 )
 from comitia.study.read_only import Stamp, read_only, stamp_of
@@ -50,7 +50,8 @@ class Follower:
         self._pending: set[int] = set()
         self.header: Header | None = None
         """Which study it is; None while there is none."""
-        self.n_classes: int | None = None
+        self.metric: tuple[str, float] | None = None
+        """That of a fit, with the score of a loss of 0."""
         self.n_failed = 0
         self.newest: deque[Entry] = deque(maxlen=N_NEWEST)
         """What ended last, the oldest first; those of one look in the order of their numbers."""
@@ -77,7 +78,7 @@ class Follower:
         if is_other:
             self._forget()  # another file has taken its place
         self._stamp = stamp  # of before: what is written while we read is read at the next look
-        before = self.header, self.problem
+        before = self.header, self.metric, self.problem
         try:
             rows = [] if stamp[0] is None else read_only(self.path, self._new_rows)
             self._take([entry_of(row) for row in rows])
@@ -86,7 +87,7 @@ class Follower:
             self._broken = read_trials(self.path)  # says what is wrong, and reads what can be read
             self._again_at = time.monotonic() + PAUSE_SECONDS
             return True
-        return bool(rows) or is_other or before != (self.header, self.problem)
+        return bool(rows) or is_other or before != (self.header, self.metric, self.problem)
 
     @property
     def problem(self) -> str | None:
@@ -98,7 +99,7 @@ class Follower:
         """All trials as columns."""
         if self._broken is not None:
             return self._broken
-        return Recorded(self.header, columns(self._entries), n_classes=self.n_classes)
+        return Recorded(self.header, columns(self._entries), metric=self.metric)
 
     def _new_rows(self, connection: sqlite3.Connection) -> list[Row]:
         kind = kind_of_file(connection)
@@ -112,8 +113,8 @@ class Follower:
             self.header, problem = header_of(connection)
             if self.header is None:
                 raise ValueError(problem)
-        if self.n_classes is None:
-            self.n_classes = n_classes_of(connection)
+        if self.metric is None:
+            self.metric = metric_of(connection)
         n = len(self._entries)
         found = []
         if self._pending:

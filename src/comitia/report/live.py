@@ -19,8 +19,9 @@ from comitia.auto.folder import MODEL, STUDY
 from comitia.report.follow import Follower
 from comitia.report.plain import plain, settings
 from comitia.report.searched import branching, kind_of
-from comitia.report.summarise import Found, found_in, quick_document, summary_of
+from comitia.report.summarise import Found, found_by, quick_document, summary_of
 from comitia.report.trials import Entry
+from comitia.study.record import Header
 
 SHARE = 0.01
 """Of one processor, for documents."""
@@ -77,6 +78,7 @@ class Live:
     def _follow(self) -> None:
         self._follower = Follower(self._file)
         self._found: Found | None = None
+        self._found_of: tuple[Header | None, tuple[str, float] | None] = None, None
         self._branch: str | None = None
         self._changed_at = time.monotonic()
 
@@ -101,8 +103,10 @@ class Live:
 
     def _known(self, *, with_trials: bool = False) -> Found:
         """Return what is known of the study; its space and metric are read once."""
-        if self._found is None or self._found.header is not self._follower.header:
-            self._found = found_in(self._follower.path, self._follower.recorded)
+        of = self._follower.header, self._follower.metric
+        if self._found is None or self._found_of != of:
+            self._found_of = of
+            self._found = found_by(self._follower.path, self._follower.recorded)
             self._branch = branching(self._found.space)
             return self._found
         if not with_trials:

@@ -90,37 +90,44 @@ INSTALL = 'pip install "comitia[report]"'
 
 
 def write_report(
-    source: Source, path: str | Path, *, X: Table | ArrayLike | None = None, y: ArrayLike | None = None
+    source: Source,
+    path: str | Path,
+    *,
+    X: Table | ArrayLike | None = None,
+    y: ArrayLike | None = None,
+    trusted: Sequence[str] = (),
 ) -> Path:
     """Write the page of a fitted model, a study, a model folder or a study's file; return where.
 
-    With labelled rows `X, y` the page of a model also says how good it is on them, and which columns matter.
+    With labelled rows `X, y` the page of a model also says how good it is on them, and which columns matter. `trusted`
+    are types of your own that a model folder may hold, as for `comitia.load`.
     """
-    environment()  # what is missing is said before anything is computed
-    check_place(path)
-    return write_whole(page_of(summary_of(source, X=X, y=y)), path)
-
-
-def check_place(path: str | Path) -> None:
-    """Refuse a place where a page cannot be written."""
-    if not Path(path).absolute().parent.is_dir():
-        raise ChoiceError(f"The folder around {str(path)!r} must exist. It does not. Create it first.")
-
-
-def write_whole(page: str, path: str | Path) -> Path:
-    """Write a page, which is never seen in part; return where."""
-    check_place(path)
     output = Path(path)
+    check_report(output)  # what is missing is said before anything is computed
+    save_page(page_of(summary_of(source, X=X, y=y, trusted=trusted)), output)
+    return output
+
+
+def check_report(output: Path) -> None:
+    """Refuse a report that could not be made or written."""
+    if not output.absolute().parent.is_dir():
+        raise ChoiceError(f"The folder around {str(output)!r} must exist. It does not. Create it first.")
+    if output.is_dir():
+        raise ChoiceError(f"A report is a file, such as report.html. Got {str(output)!r}, which is a folder.")
+    environment()
+
+
+def save_page(page: str, output: Path) -> None:
+    """Write a page beside its place, then rename it: one that somebody reads is whole."""
     handle, beside = tempfile.mkstemp(dir=output.absolute().parent, suffix=".part")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(page)
         os.chmod(beside, 0o644)
-        os.replace(beside, output)  # a page that somebody reads is whole
+        os.replace(beside, output)
     except BaseException:
         Path(beside).unlink(missing_ok=True)
         raise
-    return output
 
 
 def page_of(summary: Json, *, live: Json | None = None) -> str:

@@ -7,6 +7,7 @@ and what is wrong with a study is a text in `problem`: there is always a documen
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -19,7 +20,6 @@ from comitia.auto.after_fit import Results
 from comitia.auto.folder import MODEL, OPTIONS, STUDY, load
 from comitia.auto.search_cv import SearchCV
 from comitia.errors import ChoiceError, ComitiaError
-from comitia.evaluation.scoring import Task, make_scoring
 from comitia.report.columns import columns_section
 from comitia.report.diagnostics import diagnostics_section
 from comitia.report.headline import headline_section
@@ -62,20 +62,27 @@ class Found:
     """Where it was read from."""
     problem: str | None = None
 
+    @property
+    def seeds(self) -> Seeds:
+        """What the study drew its numbers by; those of seed 0 where that is not known."""
+        return self.study.seeds if self.study is not None else Seeds(self.header.seed if self.header else 0)
+
 
 def summary_of(
     source: Source,
     *,
     X: Table | ArrayLike | None = None,
     y: ArrayLike | None = None,
+    trusted: Sequence[str] = (),
     quick: bool = False,
 ) -> Json:
     """Return everything that the page shows, as what JSON can hold.
 
-    `X, y` are labelled rows for a model, of which columns are shuffled to see which matter. With `quick` only what is
-    known from the trials alone, which are read from the file: for a study that is running.
+    `X, y` are labelled rows for a model, of which columns are shuffled to see which matter; `trusted` are types of your
+    own that a model folder may hold. With `quick` only what is known from the trials alone, which are read from the
+    file: for a study that is running.
     """
-    found = _found(source, quick=quick)
+    found = found_in(source, quick=quick, trusted=trusted)
     document = quick_document(found)
     if not quick:
         document |= plain(_of_space(found, branching(found.space)))
@@ -117,8 +124,7 @@ def _leaderboard(found: Found, branch: str | None) -> Json:
 
 def _of_space(found: Found, branch: str | None) -> Json:
     """Return what models of the trials say of the space."""
-    seed = found.study.seeds if found.study is not None else Seeds(found.header.seed if found.header else 0)
-    known = found.trials, found.scale, found.space, found.trials.X, seed
+    known = found.trials, found.scale, found.space, found.trials.X, found.seeds
     if found.space is None or found.trials.X.shape[1] != len(found.space):
         return {}
     return {"importance": importance_section(*known, branch), "posterior": posterior_section(*known)}
@@ -136,10 +142,11 @@ def _of_returned(model: Results, trials: Trials, X: Table | ArrayLike | None, y:
     }
 
 
-def _found(source: Source, *, quick: bool) -> Found:
+def found_in(source: Source, *, quick: bool = False, trusted: Sequence[str] = ()) -> Found:
+    """Return what is known of a fitted estimator, a study, a model folder or a study's file."""
     if isinstance(source, str | Path):
         path = Path(source)
-        return _of_folder(path, quick=quick) if path.is_dir() else _of_file(path, {})
+        return _of_folder(path, trusted, quick=quick) if path.is_dir() else _of_file(path, {})
     if isinstance(source, Study):
         return Found(trials_of(source), _scale_of(source.direction), source.history.space, source)
     if isinstance(source, SearchCV):
@@ -158,12 +165,12 @@ def _of_model(model: Results, name: str = "", options: Json | None = None) -> Fo
     return Found(trials_of(study), scale, study.history.space, study, model, options=options, name=name)
 
 
-def _of_folder(path: Path, *, quick: bool) -> Found:
+def _of_folder(path: Path, trusted: Sequence[str], *, quick: bool) -> Found:
     options = _options(path)
     if quick or not (path / MODEL).is_file():
         return _of_file(path / STUDY, options, path.name)
     try:
-        return _of_model(load(path), path.name, options)
+        return _of_model(load(path, trusted=trusted), path.name, options)
     except ComitiaError as error:
         found = _of_file(path / STUDY, options, path.name)
         return Found(**{**vars(found), "problem": f"The model cannot be loaded. {problem_of(error)}"})
@@ -173,7 +180,7 @@ def _of_file(path: Path, options: Json, name: str = "") -> Found:
     return _of_recorded(read_trials(path), options, name or path.name)
 
 
-def found_in(path: Path, read: Recorded) -> Found:
+def found_by(path: Path, read: Recorded) -> Found:
     """Return what is known by what was read of a study's file, which may be one of a model folder."""
     is_of_folder = path.name == STUDY
     return _of_recorded(
@@ -190,7 +197,7 @@ def _of_recorded(read: Recorded, options: Json, name: str) -> Found:
         except (ComitiaError, ValueError, LookupError) as error:
             problem = problem or f"The space of the study cannot be read: {error}"
     direction = "minimize" if read.header is None else read.header.direction
-    scale = _scale_of_fit(options, read.n_classes) if options else _scale_of(direction)
+    scale = _scale_of(direction) if read.metric is None else Scale(*read.metric, -1)
     return Found(read.trials, scale, space, header=read.header, options=options, name=name, problem=problem)
 
 
@@ -205,17 +212,6 @@ def _options(folder: Path) -> Json:
 
 def _scale_of(direction: str, name: str | None = None) -> Scale:
     return Scale(name or "value", 0.0, -1) if direction == "maximize" else Scale(name or "loss", 0.0, 1)
-
-
-def _scale_of_fit(options: Json, n_classes: int | None) -> Scale:
-    """Return how scores of a fit are told that has no model yet."""
-    is_numbers = options.get("task") == "regression" or n_classes == 0
-    task: Task = "regression" if is_numbers else "classification"
-    try:
-        scoring = make_scoring(options.get("metric"), task)
-    except ComitiaError:
-        return _scale_of("minimize")
-    return Scale(scoring.name, scoring.best, -1)
 
 
 def _title(found: Found) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
-import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,7 @@ import numpy as np
 
 from comitia.arrays import Array, Indices, Mask
 from comitia.errors import ComitiaError
-from comitia.history import Observation, Trial, Truth
+from comitia.history import Observation, Trial
 from comitia.study.read_only import read_only
 from comitia.study.record import Header
 from comitia.study.store import APPLICATION_ID
@@ -84,8 +83,8 @@ class Recorded:
     """Which study it is; None where it has not begun, or that cannot be read."""
     trials: Trials
     problem: str | None = None
-    n_classes: int | None = None
-    """Of the target, 0 for numbers; None where it is not recorded."""
+    metric: tuple[str, float] | None = None
+    """What trials of a fit are judged by, and the score of a loss of 0; None where it is not recorded."""
 
 
 def trials_of(study: Study) -> Trials:
@@ -111,7 +110,7 @@ def _recorded(connection: sqlite3.Connection, name: str) -> Recorded:
         return Recorded(None, columns([]), f"{name!r} is not a comitia study, but another SQLite file.")
     header, problem = header_of(connection)
     trials, worse = _rows(connection)
-    return Recorded(header, trials, worse or problem, n_classes_of(connection))
+    return Recorded(header, trials, worse or problem, metric_of(connection))
 
 
 def kind_of_file(connection: sqlite3.Connection) -> int | None:
@@ -132,12 +131,13 @@ def header_of(connection: sqlite3.Connection) -> tuple[Header | None, str | None
         return None, f"The study's record is damaged: {error}."
 
 
-def n_classes_of(connection: sqlite3.Connection) -> int | None:
-    """Return the number of classes of the target, 0 for numbers; None where it is not recorded."""
-    row = connection.execute("SELECT value FROM blobs WHERE key = 'truth'").fetchone()
+def metric_of(connection: sqlite3.Connection) -> tuple[str, float] | None:
+    """Return the metric of a fit and the score of a loss of 0; None for a function, or before it is known."""
+    row = connection.execute("SELECT value FROM blobs WHERE key = 'metric'").fetchone()
     try:
-        return None if row is None else Truth.from_bytes(row[0]).n_classes
-    except (ValueError, TypeError, OSError, zipfile.BadZipFile):
+        found = {} if row is None else json.loads(row[0])
+        return (str(found["name"]), float(found["best"])) if found else None
+    except (ValueError, TypeError, LookupError):
         return None
 
 

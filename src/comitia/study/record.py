@@ -185,11 +185,12 @@ class StudyRecord:
 
     def copy_to(self, store: Store, header: Header, history: History, *, with_rows: bool) -> None:
         """Write the study into another store, which must be empty; with predictions and truth if `with_rows`."""
-        blobs = {"study": header.to_bytes()}
+        keys = ["metric"]
         if with_rows:
             self.write()
-            keys = ["truth", *(_key(number) for number in range(len(history)))]
-            blobs |= {key: blob for key in keys if (blob := self.store.get(key)) is not None}
+            keys += ["truth", *(_key(number) for number in range(len(history)))]
+        blobs = {key: blob for key in keys if (blob := self.store.get(key)) is not None}
+        blobs["study"] = header.to_bytes()
         trials = [history.trial(number) for number in range(len(history))]
         store.append(trials=trials, observations=history.observations(), blobs=blobs)
 
