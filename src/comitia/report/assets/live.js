@@ -38,7 +38,8 @@
     const text = JSON.stringify(known);
     if (text === shown) return;
     shown = text;
-    if (now.state !== "damaged") comitia.amend({ n_finished: now.n_finished, n_failed: now.n_failed, n_pending: now.n_pending, ...(now.best ? { best: now.best } : {}) });
+    // a document of a damaged study, or of a fit that has ended, knows more than its newest trials
+    if (now.state !== "damaged" && now.state !== "finished") comitia.amend({ n_finished: now.n_finished, n_failed: now.n_failed, n_pending: now.n_pending, ...(now.best ? { best: now.best } : {}) });
     const wasHidden = section.hidden;
     section.hidden = !now.newest.length || now.state === "finished";
     if (section.hidden !== wasHidden) comitia.drawContents();
