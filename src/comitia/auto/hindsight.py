@@ -96,7 +96,7 @@ class Hindsight:
         return np.asarray(found, dtype=np.float64)
 
     def path(self, seconds: float = 6.0) -> list[Moment]:
-        """Return what would have been returned after more and more trials, while that takes `seconds` of a processor."""
+        """Return what would have been returned after more and more trials, for `seconds` of a processor."""
         history = self.study.history
         began = time.process_time()
         found: list[Moment] = []

@@ -119,8 +119,8 @@ def _codes(column: pd.Series) -> Indices:
             return np.zeros(len(values), dtype=np.intp)
         edges = np.unique(np.quantile(values[known], np.linspace(0, 1, N_BINS + 1)[1:-1]))
         return np.where(known, 1 + np.searchsorted(edges, np.where(known, values, 0.0)), 0).astype(np.intp)
-    counts = column.value_counts().index[:MOST_LEVELS]
-    return np.asarray(1 + pd.Categorical(column, categories=counts).codes, dtype=np.intp)
+    levels = column.value_counts().index[:MOST_LEVELS]
+    return np.asarray(1 + levels.get_indexer(pd.Index(column)), dtype=np.intp)
 
 
 def _days(column: pd.Series) -> Array:
