@@ -74,6 +74,12 @@ def assert_harmless(window: Browser) -> None:
     assert window.run("return document.querySelectorAll('main img, main a[href^=javascript], main script').length") == 0
 
 
+def paint(window: Browser) -> None:
+    """Draw all figures, also those that are further down than what is seen."""
+    window.run("comitia.paintAll(true)")
+    window.wait("return document.querySelector('#scores .plot .main-svg') !== null")
+
+
 def cells(window: Browser, table: str, column: int) -> list[str]:
     """Return the texts of one column, as they are shown."""
     found: list[str] = window.run(
@@ -88,8 +94,7 @@ def cells(window: Browser, table: str, column: int) -> list[str]:
 def test_the_report_asks_nothing_of_the_network_and_runs_nothing_of_the_data(window: Browser, folder: Path) -> None:
     window.set_size(1280, 900)
     window.open((folder / "report.html").as_uri())
-    window.wait("return document.querySelector('#scores .plot .main-svg') !== null")
-    window.run("comitia.paintAll(true)")  # the figures further down, too
+    paint(window)
     assert_harmless(window)
     assert {address.split(":")[0] for address in window.requests()} <= {"file", "data", "blob"}
     text = window.text()
@@ -119,7 +124,7 @@ def test_tables_are_sorted_and_filtered(window: Browser, folder: Path) -> None:
 def test_a_phone_shows_the_page_without_scrolling_sideways(window: Browser, folder: Path) -> None:
     window.set_size(390, 844, dark=True)
     window.open((folder / "report.html").as_uri())
-    window.wait("return document.querySelector('#scores .plot .main-svg') !== null")
+    paint(window)
     assert window.run("return document.documentElement.scrollWidth") <= 390
     assert window.run("return document.documentElement.dataset.theme") == "dark"
 
@@ -184,7 +189,7 @@ def test_the_live_page_shows_a_new_trial_within_three_seconds_of_its_end(window:
             deadline = time.monotonic() + 60
             while newest(window) < 8 and time.monotonic() < deadline:
                 seen.setdefault(newest(window), time.time())
-            window.wait("return document.querySelector('#scores .plot .main-svg') !== null")
+            paint(window)
             assert "Running" in window.text()
             assert HOSTILE in window.text()
             assert_harmless(window)

@@ -65,7 +65,10 @@ def compare(
     with one_line_errors():
         from comitia.report.compare import compare as compared
         from comitia.report.compare_page import write_comparison
+        from comitia.report.pages import check_report
 
+        if output is not None:
+            check_report(output)  # before anything is computed
         found = compared(first, second, trusted=trusted or [])
         if output is not None:
             write_comparison(found, output)
