@@ -18,7 +18,9 @@ from comitia.report import page_of, summary_of, write_report
 from tests.study.examples import LINE
 
 BAD = '</script><script>document.title = "run"</script><img src=x onerror=alert(1)><!-- & \u2028'
-ASSETS = {name: (files("comitia.report") / "assets" / name).read_text() for name in ("page.js", "figures.js", "page.css")}
+ASSETS = {
+    name: (files("comitia.report") / "assets" / name).read_text() for name in ("page.js", "figures.js", "page.css")
+}
 
 
 class Elements(HTMLParser):
@@ -63,7 +65,7 @@ def test_texts_with_html_are_data_and_never_elements() -> None:
 
 def test_a_title_with_html_is_escaped() -> None:
     page = page_of(summary_of(study_of("plain")) | {"title": BAD})
-    assert "<h1 id=\"title\">&lt;/script&gt;" in page
+    assert '<h1 id="title">&lt;/script&gt;' in page
     assert page.count("<script") == page_of(summary_of(study_of("plain"))).count("<script")
 
 

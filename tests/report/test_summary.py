@@ -119,7 +119,7 @@ def test_rows_that_are_given_tell_which_columns_matter(model: Any) -> None:
 
 def test_numbers_have_residuals() -> None:
     target = X["petal width (cm)"]
-    model = AutoRegressor(n_trials=3, include=["linear"], cv=3, executor=Serial(), random_state=0)
+    model: Any = AutoRegressor(n_trials=3, include=["linear"], cv=3, executor=Serial(), random_state=0)
     model.fit(X.drop(columns="petal width (cm)"), target)
     found = summary_of(model)
     strict(found)
