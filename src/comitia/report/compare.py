@@ -128,12 +128,12 @@ def compare(
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.datasets import load_breast_cancer
     >>> from comitia import AutoClassifier
     >>> from comitia.report.compare import compare
-    >>> X, y = load_iris(return_X_y=True)
+    >>> X, y = load_breast_cancer(return_X_y=True)
     >>> fits = [AutoClassifier(n_trials=1, include=[name], n_jobs=1, random_state=0) for name in ("linear", "knn")]
-    >>> comparison = compare(*(fit.fit(X[::-1], y[::-1]) for fit in fits))
+    >>> comparison = compare(*(fit.fit(X[:150], y[:150]) for fit in fits))
     >>> comparison.n_rows
     150
     """
