@@ -1,7 +1,7 @@
 """The live page of a study of 50,000 trials: seconds until it is there, and what it takes of a processor meanwhile.
 
 `comitia watch` runs in a process of its own, as a user starts it; this one runs the study and asks for news once a
-second, as the page does. With Chromium installed the page is opened in it as well: the seconds until its tables and
+second, more often than the page does. With Chromium installed the page is opened in it as well: the seconds until its tables and
 figures are seen, and what the browser takes.
 """
 

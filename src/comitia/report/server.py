@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from uvicorn import Server
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-POLL_SECONDS = 1.0
+POLL_SECONDS = 1.5
 """How often the page asks for news."""
 HEADERS = {
     "Cache-Control": "no-store",

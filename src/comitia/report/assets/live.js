@@ -13,7 +13,7 @@
     damaged: "The study cannot be read",
     gone: "The server has ended: this is what was known last",
   };
-  const SHARE = 0.01; // of this page's time, for drawing whole documents
+  const SHARE = 0.005; // of this page's time, for drawing whole documents
   let version = first;
   let dueAt = 0; // when a whole document may be drawn again
   let shownState = null;
