@@ -53,6 +53,23 @@ def test_fit_writes_a_model_folder_and_nothing_else(folder: Path) -> None:
     assert sorted(os.listdir(folder / "model")) == ["fit.json", "model.zip", "study.db"]
 
 
+def test_report_writes_a_page_and_says_so_in_it_where_a_study_is_damaged(folder: Path, tmp_path: Path) -> None:
+    done = comitia("report", "model", "-o", tmp_path / "report.html", folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == f"Report written to {tmp_path / 'report.html'}\n"
+    page = (tmp_path / "report.html").read_text()
+    assert "<title>Predicting target</title>" in page
+    assert "comitia fit" in page
+    (tmp_path / "cut.db").write_bytes((folder / "model" / "study.db").read_bytes()[:3000])
+    done = comitia("report", tmp_path / "cut.db", "-o", tmp_path / "cut.html", folder=folder)
+    assert done.returncode == 0
+    assert "cannot be read" in done.stderr
+    assert "cannot be read" in (tmp_path / "cut.html").read_text()
+    done = comitia("report", "none", folder=folder)
+    assert done.returncode == 2
+    assert "does not exist" in done.stderr
+
+
 def test_predict(folder: Path) -> None:
     done = comitia("predict", "model", "test.csv", folder=folder)
     lines = done.stdout.splitlines()

@@ -125,6 +125,10 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
     threshold_ : float
         The probability of `pos_label_` from which it is predicted; None for more classes, or where members vote.
     study_ : Study
+    fit_seconds_ : float
+        Seconds of the whole fit.
+    data_summary_ : dict
+        What the table was like, with warnings in words: `data_summary_["warnings"]`; shown by `report`.
 
     Examples
     --------
