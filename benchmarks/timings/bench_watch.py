@@ -1,8 +1,8 @@
 """The live page of a study of 50,000 trials: seconds until it is there, and what it takes of a processor meanwhile.
 
 `comitia watch` runs in a process of its own, as a user starts it; this one runs the study and asks for news once a
-second, more often than the page does. With Chromium installed the page is opened in it as well: the seconds until its tables and
-figures are seen, and what the browser takes.
+second, more often than the page does. With Chromium installed the page is opened in it as well: the seconds until its
+tables and figures are seen, and what the browser takes.
 """
 
 import subprocess
@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from tests.browser import BROWSER, DRIVER, browser
 
 N_TRIALS = 50_000
-SECONDS = 30.0
+SECONDS = 60.0
 PER_SECOND = 4
 SPACE = [
     {"learner": ["linear"], "C": (1e-4, 1e3, "log")},
