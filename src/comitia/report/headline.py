@@ -23,6 +23,7 @@ def headline_section(trials: Trials, scale: Scale, model: Results | None, *, is_
     return {
         "metric": scale.name,
         "is_greater_better": scale.is_greater_better,
+        "is_of_rows": scale.is_of_rows,
         "state": "finished" if model is not None else "open" if is_recorded or len(trials) else "empty",
         "n_finished": len(trials) - n_pending,
         "n_failed": n_failed,

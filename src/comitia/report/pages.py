@@ -35,6 +35,8 @@ class Section(NamedTuple):
     short: str
     title: str
     about: str
+    of_functions: str = ""
+    """What it is about where trials are judged by a function, if that is something else."""
 
 
 SECTIONS = [
@@ -49,12 +51,14 @@ SECTIONS = [
         "Search",
         "Score by trial and by second",
         "How the search went, and how far the score that it chose by is from the honest one.",
+        "How the search went.",
     ),
     Section(
         "leaderboard",
         "Leaderboard",
         "Leaderboard",
         "Every trial on validation rows. These rows chose what is returned, so the first places are optimistic.",
+        "Every trial that succeeded.",
     ),
     Section("choices", "Choices", "What was tried when", "Where the search spent its trials."),
     Section(

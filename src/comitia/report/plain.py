@@ -25,6 +25,8 @@ class Scale:
     """Of the metric; "loss" or "value" for a function."""
     offset: float = 0.0
     sign: int = 1
+    is_of_rows: bool = False
+    """Whether trials are judged by rows of a table, which then chose the best of them; else by a function."""
 
     @property
     def is_greater_better(self) -> bool:

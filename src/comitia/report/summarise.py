@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -107,7 +107,9 @@ def quick_document(found: Found) -> Json:
         "choices": choices_section(found.trials, found.scale, branch),
         "failures": failures_section(found.trials, branch),
         "space": space_section(found.trials, found.scale, found.space, branch),
-        "reproduce": reproduce_section(Origin(found.model, found.study, found.header, found.options)),
+        "reproduce": None
+        if found.header is None and found.study is None
+        else reproduce_section(Origin(found.model, found.study, found.header, found.options)),
         **_leaderboard(found, branch),
     }
     made: Json = plain(document)
@@ -151,7 +153,9 @@ def found_in(source: Source, *, quick: bool = False, trusted: Sequence[str] = ()
         return Found(trials_of(source), _scale_of(source.direction), source.history.space, source)
     if isinstance(source, SearchCV):
         study: Study = source.study_
-        return Found(trials_of(study), _scale_of(study.direction, "score"), study.history.space, study)
+        return Found(
+            trials_of(study), replace(_scale_of(study.direction, "score"), is_of_rows=True), study.history.space, study
+        )
     if isinstance(source, Results):
         return _of_model(source)
     raise ChoiceError(
@@ -161,7 +165,7 @@ def found_in(source: Source, *, quick: bool = False, trusted: Sequence[str] = ()
 
 
 def _of_model(model: Results, name: str = "", options: Json | None = None) -> Found:
-    study, scale = model.study_, Scale(model.metric, model.score_of_loss(0.0), -1)
+    study, scale = model.study_, Scale(model.metric, model.score_of_loss(0.0), -1, is_of_rows=True)
     return Found(trials_of(study), scale, study.history.space, study, model, options=options, name=name)
 
 
@@ -197,7 +201,7 @@ def _of_recorded(read: Recorded, options: Json, name: str) -> Found:
         except (ComitiaError, ValueError, LookupError) as error:
             problem = problem or f"The space of the study cannot be read: {error}"
     direction = "minimize" if read.header is None else read.header.direction
-    scale = _scale_of(direction) if read.metric is None else Scale(*read.metric, -1)
+    scale = _scale_of(direction) if read.metric is None else Scale(*read.metric, -1, is_of_rows=True)
     return Found(read.trials, scale, space, header=read.header, options=options, name=name, problem=problem)
 
 

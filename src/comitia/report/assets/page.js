@@ -173,12 +173,12 @@ const comitia = (() => {
     byId("ruler").replaceChildren(...(estimate ? [ruler(estimate)] : []));
     byId("score-sentence").textContent = estimate
       ? `In 90 of 100 cases the true score is between ${number(estimate.low)} and ${number(estimate.high)}. The rows that chose the model say ${number(estimate.optimistic)}, which is optimistic. ${estimate.against_default}`
-      : head.best ? "The best of many, judged by the rows that chose it: optimistic." : "";
+      : head.best && head.is_of_rows ? "The best of many, judged by the rows that chose it: optimistic." : "";
     const facts = [
       ["Trials", number(head.n_finished), [head.n_failed ? `${number(head.n_failed)} failed` : "none failed", head.n_pending ? `${number(head.n_pending)} not finished` : null]],
       ["Time", seconds(head.fit_seconds ?? head.trial_seconds), [head.fit_seconds === null ? "of all trials, added up" : `trials, added up: ${seconds(head.trial_seconds)}`]],
       head.returned ? ["Returned", head.returned, []] : null,
-      best ? ["Best single trial", best, ["on validation rows, optimistic"]] : null,
+      best ? ["Best single trial", best, head.is_of_rows ? ["on validation rows, optimistic"] : []] : null,
       ...Object.entries(head.validation_scores ?? {}).map(([name, score]) => [name, number(score), ["on validation rows"]]),
     ].filter(Boolean);
     byId("facts").replaceChildren(...facts.map(([title, value, notes]) => element("div", {}, element("dt", {}, title), element("dd", {}, value, ...notes.filter(Boolean).map((note) => element("small", {}, note))))));
@@ -333,7 +333,7 @@ const comitia = (() => {
       return [
         element("div", { class: "controls" }, select("by", "Horizontal axis", [{ value: "number", text: "trials" }, { value: "elapsed", text: "seconds" }], redraw("scores"))),
         figure("scores", (t) => comitiaFigures.scores(doc, by, t), `Score of each trial by ${label}, the best so far as a line.`,
-          `Each dot is a trial on its validation rows; the line is the best so far.${doc.path ? " The other two lines are of what would have been returned then: its score on validation rows, and the honest estimate for new rows. The shaded gap between them is what choosing by the same rows adds." : ""}${thinned}`),
+          `Each dot is a trial${doc.headline.is_of_rows ? " on its validation rows" : ""}; the line is the best so far.${doc.path ? " The other two lines are of what would have been returned then: its score on validation rows, and the honest estimate for new rows. The shaded gap between them is what choosing by the same rows adds." : ""}${thinned}`),
       ];
     },
     leaderboard() {
@@ -361,6 +361,8 @@ const comitia = (() => {
     const nodes = doc && sections[name] ? sections[name]() : null;
     section.hidden = !nodes;
     if (!nodes) return;
+    const about = byId(`${name}-about`);
+    about.textContent = doc.headline.is_of_rows ? about.dataset.rows : about.dataset.functions;
     const content = byId(`${name}-content`);
     const focused = document.activeElement && content.contains(document.activeElement) ? document.activeElement : null;
     const [id, at] = focused ? [focused.id, focused.selectionStart] : ["", null];
