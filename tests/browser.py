@@ -101,8 +101,8 @@ class Browser:
 
 
 @contextmanager
-def browser() -> Iterator[Browser]:
-    """Start a browser with an empty profile; end it afterwards."""
+def browser(*, is_logged: bool = True) -> Iterator[Browser]:
+    """Start a browser with an empty profile; end it afterwards. Logs take some of a processor."""
     assert BROWSER is not None
     assert DRIVER is not None
     with tempfile.TemporaryDirectory() as folder, open(f"{folder}/driver.txt", "w+") as log:
@@ -114,13 +114,16 @@ def browser() -> Iterator[Browser]:
                 "args": [*FLAGS, f"--user-data-dir={folder}/profile"],
             }
             logs = {"browser": "ALL", "performance": "ALL"}
-            wanted = {"browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": logs}
+            wanted: dict[str, Any] = {"browserName": "chrome", "goog:chromeOptions": options}
+            if is_logged:
+                wanted["goog:loggingPrefs"] = logs
             root = f"http://127.0.0.1:{port}/session"
             session = f"{root}/{_call(root, {'capabilities': {'alwaysMatch': wanted}})['sessionId']}"
             window = Browser(session)
             window.open("about:blank")  # not the page of a new window, which asks for many things
-            window.console()
-            window.requests()
+            if is_logged:
+                window.console()
+                window.requests()
             try:
                 yield window
             finally:

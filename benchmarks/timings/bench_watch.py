@@ -91,7 +91,7 @@ def main() -> None:
                 print("no Chromium: the page itself was not measured")
                 return
             others = set(psutil.process_iter())
-            with browser() as window:
+            with browser(is_logged=False) as window:
                 window.set_size(1280, 900)
                 began = time.monotonic()
                 window.open(address)
