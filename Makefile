@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # Tests start Python very often: what it has compiled once is kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install demo test test-quick test-processes test-documents lint types format findings bench figures screenshot pages peer test-lowest clean
+.PHONY: help install demo test test-quick test-processes test-documents lint types format findings bench figures screenshot pages docs peer test-lowest clean
 
 help:
 	@echo "make demo         search for a committee on a bundled dataset, about a minute"
@@ -19,7 +19,8 @@ help:
 	@echo "make bench        timings of the hot paths, as ratios (all but timings/bench_time_limit.py, which takes 7 minutes)"
 	@echo "make figures      draw the README's picture and write its table from experiments/rows"
 	@echo "make screenshot   photograph a report for the README; needs Chromium, takes two minutes"
-	@echo "make pages        write the tables of docs/papers, docs/findings.md and docs/lab from experiments/rows"
+	@echo "make pages        write the tables of docs/ from experiments/rows and from the code"
+	@echo "make docs         the documentation as a site, in site/: open site/index.html"
 	@echo "make test-lowest  the tests with the lowest allowed dependencies"
 	@echo "make peer         list the tools that benchmarks compare with; with NAME=optuna, install one in .peers/"
 	@echo "make install      create $(VENV) with everything the other targets need"
@@ -81,6 +82,11 @@ screenshot: install
 pages: install
 	@$(BIN)/python benchmarks/studies/pages.py
 
+# Without a network; a warning is an error.
+docs: install
+	@$(BIN)/python -m sphinx -b html -c docs -d build/doctrees -E -W --keep-going --quiet . site
+	@echo "The documentation is in site/index.html"
+
 peer: install
 	@$(BIN)/python -m comitia.bench.peers $(NAME)
 
@@ -92,4 +98,4 @@ test-lowest: pyproject.toml
 	.venv-lowest/bin/python -m pytest -m "not slow" -W default
 
 clean:
-	rm -rf $(VENV) .venv-lowest demo-output .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .venv-lowest demo-output site build .mypy_cache .ruff_cache .pytest_cache

@@ -1,5 +1,6 @@
 """Links and claims of the documents that can be checked by reading: they need no processes."""
 
+import ast
 import importlib
 import re
 from pathlib import Path
@@ -7,6 +8,8 @@ from types import ModuleType
 from urllib.parse import unquote
 
 import pytest
+
+import comitia
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("experiments/*.md")])
@@ -40,6 +43,20 @@ def test_every_page_is_in_the_index(path: Path) -> None:
     index = ROOT / "docs" / "index.md"
     if path != index:
         assert f"({path.relative_to(index.parent)})" in index.read_text() or path.name == "papers.md"
+
+
+NOT_RUN = [
+    pytest.param(block, id=f"{path.relative_to(ROOT)}-{number}")
+    for path in DOCUMENTS
+    for number, block in enumerate(re.findall(r"```py\n(.*?)```", path.read_text(), re.DOTALL))
+]
+
+
+@pytest.mark.parametrize("block", NOT_RUN)
+def test_blocks_that_need_other_packages_are_python_and_name_what_comitia_has(block: str) -> None:
+    for node in ast.walk(ast.parse(block)):
+        if isinstance(node, ast.ImportFrom) and node.module == "comitia":
+            assert {alias.name for alias in node.names} <= set(comitia.__all__)
 
 
 CITING = [path for path in DOCUMENTS if path.name != "bench.md"]  # still cites by a letter once

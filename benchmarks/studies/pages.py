@@ -8,6 +8,8 @@ A generated part stands between `<!-- begin generated: NAME -->` and `<!-- end g
 - `earlier ID`: the same findings by the rows of earlier and smaller runs, those that have the methods
 - `toys`: the toy committees of Lévesque 2018, Tables 4.1 and 4.2 (`toys.py`)
 - `counts`: how many findings of each paper are confirmed, contradicted, undecided and not run
+- `runs`: what was run, when, on which machine and with which versions
+- `reference NAME`: what the code says of its methods, spaces, learners and commands (`reference.py`)
 
 The same rows give the same text. What was not run is said to be so.
 
@@ -22,7 +24,9 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from beside import beside, read_papers
+from reference import REFERENCE
 from regions import names_of, refreshed
 from toys import toy_tables
 
@@ -53,6 +57,10 @@ def verdict_of(evidence: Evidence | NotRun) -> str:
 def text_of(name: str, experiments: Path) -> str:
     """Return the text of a generated part."""
     kind, _, rest = name.partition(" ")
+    if kind == "reference":
+        return REFERENCE[rest]()
+    if kind == "runs":
+        return written(runs_table(experiments / "rows"))
     papers = read_papers(experiments / "papers.toml")
     if kind == "table":
         return written(beside(papers.tables[rest], experiments / "rows"))
@@ -115,6 +123,21 @@ def counts_table(pairs: list[Judged]) -> Table:
     papers = sorted(counts, key=lambda paper: paper == "ours")  # last
     rows = [[Text(paper), *(Text(str(counts[paper][verdict])) for verdict in VERDICTS)] for paper in papers]
     return Table("", ["findings of", *VERDICTS], rows)
+
+
+def runs_table(folder: Path) -> Table:
+    """Return one line per recorded run, and which machines and versions they are from."""
+    rows, origins = [], set()
+    for path in sorted(folder.glob("*.parquet")):
+        cell = ["problem", "space", "validation", "method", "repetition"]
+        frame = pd.read_parquet(path, columns=[*cell, "finished_at", "machine", "versions"])
+        days = sorted({str(moment)[:10] for moment in frame["finished_at"]})
+        counts = [frame["problem"].nunique(), frame["method"].nunique(), len(frame[cell].drop_duplicates())]
+        texts = [f"`{path.stem}`", *(f"{count:,}" for count in counts), days[0], days[-1]]
+        rows.append([Text(text) for text in texts])
+        origins |= set(frame["machine"] + "; " + frame["versions"])
+    head = ["run", "problems", "methods", "cells", "first cell ended", "last cell ended"]
+    return Table("", head, rows, [f"{origin}." for origin in sorted(origins)])
 
 
 # ---- text -----------------------------------------------------------------------------------------------------------

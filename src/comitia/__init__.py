@@ -3,7 +3,7 @@
 Start with `Study` and `minimize`; `comitia.seams` shows how everything fits together on one page.
 """
 
-from comitia import plots
+from comitia import plots as plots  # a module, so not in `__all__`
 from comitia.auto.after_fit import Results as _Results
 from comitia.auto.estimators import AutoClassifier, AutoRegressor
 from comitia.auto.folder import load
@@ -65,5 +65,4 @@ __all__ = [
     "kept_by",
     "load",
     "minimize",
-    "plots",
 ]

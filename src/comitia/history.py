@@ -36,6 +36,7 @@ class Trial:
     x: tuple[float, ...]
     """Coordinates in [0, 1]^d, inactive ones as sampled."""
     config: Config
+    """What is tried: the active hyperparameters."""
     repeats: int = 1
     """How many resamplings to average."""
     folds: tuple[int, ...] | None = None
@@ -58,14 +59,17 @@ class Observation:
 
     trial: Trial
     status: Status
+    """How it ended: "ok", "failed", "timeout", "memory" or "crashed"."""
     losses: tuple[float, ...] = ()
     """Loss on each split, those of the trial it continues first; smaller is better."""
     metrics: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     """Further scores on the same splits, with scikit-learn's sign."""
     seconds: float = 0.0
+    """How long it took."""
     n_evaluations: int = 1
     """Number of fits."""
     error: str = ""
+    """What went wrong; empty if nothing did."""
     selection_losses: tuple[float, ...] = ()
     """Loss on the selection split of each split's model: only for the final selection; () where none was set aside."""
     is_maximised: bool = False

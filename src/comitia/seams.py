@@ -89,8 +89,9 @@ class Member:
 
     config: Config
     weight: float
+    """Its share; those of all members sum to 1."""
     trial: int | None
-    """None for a configuration that was never tried (posterior mean)."""
+    """Number of its trial; None for a configuration that was never tried (posterior mean)."""
     temperature: float = 1.0
     """What its probabilities are tempered by before they are averaged; see `committees.tempering`."""
 

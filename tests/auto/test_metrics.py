@@ -1,6 +1,5 @@
 """Every number that is shown is scikit-learn's own, in the user's metric and of the user's labels."""
 
-import logging
 import warnings
 from typing import Any
 
@@ -229,13 +228,24 @@ def test_further_metrics_cost_no_fit() -> None:
 
 def test_the_leaderboard_has_scores_of_labelled_rows() -> None:
     X, y = _imbalanced()
-    model = _fitted("roc_auc", X[::2], y[::2], n_trials=6)
-    board = model.leaderboard(X[1::2], y[1::2])
-    by_learner = board.drop_duplicates("learner").set_index("learner")
-    assert by_learner.loc["committee", "test_score"] == model.score(X[1::2], y[1::2])
+    model = _fitted("roc_auc", X[::2], y[::2], n_trials=6, metrics=["neg_log_loss"])
+    X_new, y_new = X[1::2], y[1::2]
+    board = model.leaderboard(X_new, y_new)
+    committee = board.drop_duplicates("learner").set_index("learner").loc["committee"]
+    assert committee["test_score"] == model.score(X_new, y_new)
+    expected = -metrics.log_loss(y_new, model.predict_proba(X_new))
+    assert committee["test_neg_log_loss"] == pytest.approx(expected, abs=1e-12)
+    inside = board["weight"] > 0
     assert board.loc[board["weight"] == 0, "test_score"].isna().all()
-    assert board.loc[board["weight"] > 0, "test_score"].notna().all()
+    assert board.loc[inside, "test_score"].notna().all()
     assert board["score"].is_monotonic_decreasing
+    for name in ("fit_seconds", "predict_seconds"):
+        assert committee[name] == pytest.approx(board.loc[inside & board["number"].notna(), name].sum())
+    weights = np.where(y_new == "fraud", 5.0, 1.0)
+    weighted = model.leaderboard(X_new, y_new, weights).set_index("learner")
+    assert weighted.loc["committee", "test_score"] == model.score(X_new, y_new, weights)
+    with pytest.raises(ChoiceError, match="X and y together"):
+        model.leaderboard(X_new)
 
 
 class TestWeights:
@@ -254,6 +264,7 @@ class TestWeights:
         expected = -metrics.log_loss(found.y, found.probabilities, sample_weight=weights[found.rows])
         assert model.validation_score_ == pytest.approx(expected, abs=1e-12)
         one: dict[str, Any] = {**QUICK, "n_trials": 1, "include": ["linear"]}
+        one["scoring"] = "neg_log_loss"
         rows = AutoClassifier(**one).fit(X, y, sample_weight=weights).predict_proba(X)
         assert (AutoClassifier(class_weight={"fraud": 3.0}, **one).fit(X, y).predict_proba(X) == rows).all()
         assert (AutoClassifier(**one).fit(X, y).predict_proba(X) != rows).any()
@@ -304,15 +315,29 @@ def test_permutation_importance_finds_the_column_that_matters() -> None:
     assert found.loc["noise", "low"] <= 0 <= found.loc["noise", "high"]
 
 
-def test_a_class_that_accuracy_hardly_counts_is_named(caplog: pytest.LogCaptureFixture) -> None:
+def test_importance_knows_the_models_columns_and_the_weights_of_rows() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=200), "b": rng.normal(size=200), "unused": rng.normal(size=200)})
+    is_first = np.arange(200) < 100
+    y = np.where(np.where(is_first, frame["a"], frame["b"]) > 0, "yes", "no")
+    model = _fitted("accuracy", frame[["a", "b"]], y)
+    found = {
+        part: model.feature_importance(frame, y, weights.astype(float)).set_index("column")["importance"]
+        for part, weights in (("first", is_first), ("second", ~is_first))
+    }
+    assert set(found["first"].index) == {"a", "b"}
+    assert found["first"]["a"] > found["second"]["a"]
+    assert found["first"]["b"] < found["second"]["b"]
+
+
+def test_a_class_that_accuracy_hardly_counts_is_named() -> None:
     X, y = _imbalanced()
-    with caplog.at_level(logging.WARNING, logger="comitia"):
-        _fitted("accuracy", X, y)
-        assert "of the rows are 'fraud', which accuracy hardly counts" in caplog.text
-        caplog.clear()
-        _fitted("balanced_accuracy", X, y)
-        _fitted("accuracy", *TABLES["binary"])
-    assert "hardly counts" not in caplog.text
+    with pytest.warns(ComitiaWarning, match="of the rows are 'fraud', which accuracy hardly counts"):
+        AutoClassifier(**QUICK).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        AutoClassifier(scoring="balanced_accuracy", **QUICK).fit(X, y)
+        AutoClassifier(**QUICK).fit(*TABLES["binary"])
 
 
 def _broken(model: Any, X: Any, y: Any) -> float:

@@ -106,11 +106,6 @@ def test_an_interval_of_means_is_that_of_the_normal_distribution(widening: float
     np.testing.assert_allclose(found, (score - half, score + half), atol=0.03)
 
 
-def test_what_has_no_number_has_no_interval() -> None:
-    scoring = make_scoring("roc_auc", "classification")
-    assert spread_of(np.full(10, np.nan), scoring, 10, 1.0).around(0.5) == (-np.inf, 1.0)
-
-
 def test_the_best_score_of_a_metric() -> None:
     names = ["accuracy", "roc_auc", "neg_log_loss"]
     assert [best_of(make_scoring(name, "classification")) for name in names] == [1.0, 1.0, 0.0]
@@ -123,3 +118,11 @@ def test_the_same_rows_in_another_order_are_the_same() -> None:
     again = turned.in_order_of(told)
     assert again.predictions.rows.tolist() == told.predictions.rows.tolist()
     assert (again.predictions.predictions == told.predictions.predictions).all()
+
+
+def test_an_interval_ends_where_the_metric_does() -> None:
+    for metric, least in (("roc_auc", 0.0), ("f1_macro", 0.0), ("matthews_corrcoef", -1.0), ("neg_log_loss", -np.inf)):
+        scoring = make_scoring(metric, "classification")
+        assert spread_of(np.array([np.nan]), scoring, 2, 1.0).around(0.5) == (least, best_of(scoring))
+    low, _ = spread_of(np.linspace(0.0, 1.0, 50), make_scoring("roc_auc", "classification"), 50, 3.0).around(0.2)
+    assert low == 0.0

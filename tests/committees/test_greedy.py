@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from comitia.committees.greedy import Greedy, argmin_with_ties
+from comitia.committees.greedy import Greedy, argmin_with_ties, tolerance
 from comitia.committees.losses import LOG_LOSS, SQUARED_ERROR, ZERO_ONE
 from comitia.committees.votes import empty, make_rows
 
@@ -44,13 +44,16 @@ def test_every_step_takes_the_best_and_the_best_prefix_is_returned(seed: int, n_
 @settings(max_examples=20)
 @given(st.integers(0, 1000))
 def test_a_committee_is_never_worse_than_its_start(seed: int) -> None:
+    """But for what counts as equal: sums are in single precision, and differ with the order of their parts."""
     no_members, answers = log_pool(seed)
     alone = no_members.losses_with(answers)
     three = np.argsort(alone)[:3]
-    assert loss_of(no_members, answers, Greedy()(no_members, answers, rng())) <= alone.min() + 1e-9
+    best = float(alone.min())
+    assert loss_of(no_members, answers, Greedy()(no_members, answers, rng())) <= best + tolerance(best)
     warm = Greedy(n_warm=3)(no_members, answers, rng())
     assert (warm[three] > 0).all()
-    assert loss_of(no_members, answers, warm) <= float(no_members.plus(answers[three]).loss()) + 1e-9
+    start = float(no_members.plus(answers[three]).loss())
+    assert loss_of(no_members, answers, warm) <= start + tolerance(start)
 
 
 def test_equals_go_to_who_is_inside() -> None:

@@ -244,6 +244,32 @@ def test_rows_without_a_target_are_left_out(folder: Path, tmp_path: Path) -> Non
     n_missing = int(table["target"].isna().sum())
     assert f"comitia: warning: {n_missing} of {len(table)} rows have no target" in done.stderr
     assert load(tmp_path / "m").classes_.tolist() == [0, 1]  # whole numbers, as they were written
+    done = comitia(*fit, "--overwrite", "--metric", "f1", "--pos-label", "1", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    model = load(tmp_path / "m")
+    assert model.classes_.dtype.kind == "i"
+    assert model.pos_label_ == 1
+
+
+def test_a_fit_without_time_leaves_the_model_that_was_there(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder / "model", tmp_path / "m")
+    before = (tmp_path / "m" / "model.zip").read_bytes()
+    done = comitia("resume", "m", "--time-limit", "0.001", "-q", folder=tmp_path)
+    assert done.returncode == 2
+    assert "the model that was in 'm' is still there" in done.stderr
+    assert (tmp_path / "m" / "model.zip").read_bytes() == before
+
+
+def test_weights_of_the_fit_count_in_an_evaluation(folder: Path, tmp_path: Path) -> None:
+    table = pd.read_csv(folder / "test.csv").assign(weight=lambda t: np.where(t["target"] == "benign", 9.0, 1.0))
+    table.to_csv(tmp_path / "weighed.csv", index=False)
+    fit = ["fit", folder / "train.csv", "--target", "target", "--weights", "weight", "-o", "m", *QUICK]
+    assert comitia(*fit, folder=tmp_path).returncode == 0
+    done = comitia("evaluate", "m", "weighed.csv", "-f", "json", folder=tmp_path)
+    expected = load(tmp_path / "m").score(table, table["target"], table["weight"])
+    assert json.loads(done.stdout)[0]["score"] == pytest.approx(expected, abs=1e-9)
+    done = comitia("importance", "m", "weighed.csv", "--repeats", "1", "-f", "csv", folder=tmp_path)
+    assert "weight" not in [line.split(",")[0] for line in done.stdout.splitlines()]
 
 
 def interrupted(*arguments: Any, folder: Path, n_trials: int) -> subprocess.CompletedProcess[str]:

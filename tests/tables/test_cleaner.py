@@ -116,3 +116,24 @@ def test_a_numeric_frame_that_turns_into_text_is_reported() -> None:
 def test_names_that_are_no_texts() -> None:
     cleaner, _ = clean(pd.DataFrame({0: [1, 2], ("a", "b"): ["x", "y"]}))
     assert cleaner.names_ == ["0", "('a', 'b')"]
+
+
+def test_parts_of_dates_are_those_of_pandas() -> None:
+    """Before 1970, with fractions, in time zones that change their clocks, as nanoseconds, missing ones among them."""
+    rng = np.random.default_rng(0)
+    span = pd.to_timedelta(rng.integers(0, 3 * 10**9, 300), "s")
+    here: Any = pd.Series(pd.Timestamp("1925-03-01 13:14:15.123456") + span)
+    here[7] = pd.NaT
+    kinds: dict[str, Any] = {
+        "plain": here,
+        "nanoseconds": here.astype("datetime64[ns]"),
+        "zone": here.dt.tz_localize("UTC").dt.tz_convert("Europe/Berlin"),
+        "text": here.astype(str),
+    }
+    cleaner = TableCleaner().fit(pd.DataFrame(kinds))
+    found = cleaner.transform(pd.DataFrame(kinds))
+    for place, stamps in enumerate([kinds["plain"], kinds["nanoseconds"], kinds["zone"], kinds["plain"]]):
+        since = (stamps - pd.Timestamp(0, tz=stamps.dt.tz)).dt.total_seconds() / 86400
+        parts = [*(getattr(stamps.dt, name) for name in ("year", "month", "day", "day_of_week", "hour")), since]
+        expected = np.column_stack([np.asarray(part, dtype=np.float64) for part in parts])
+        assert np.array_equal(found[:, 6 * place : 6 * place + 6], expected, equal_nan=True)

@@ -26,6 +26,7 @@ from comitia.auto.validation import ValidationPredictions
 from comitia.committees import Ensemble
 from comitia.committees.ensemble import only
 from comitia.errors import ChoiceError
+from comitia.evaluation.checks import checked_weights
 from comitia.evaluation.scoring import Scoring
 from comitia.study.study import Study
 
@@ -70,8 +71,8 @@ class Results(BaseEstimator, ABC):  # type: ignore[misc]
         """Return further metrics by their names."""
 
     @abstractmethod
-    def _score(self, X: Table | ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> float:
-        """Return the score on other rows."""
+    def scores(self, X: Table | ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> dict[str, float]:
+        """Return the score, as "score", and all further metrics on other rows."""
 
     @abstractmethod
     def hindsight(self) -> Hindsight | None:
@@ -82,47 +83,70 @@ class Results(BaseEstimator, ABC):  # type: ignore[misc]
     def metric(self) -> str:
         """Name of what counts."""
 
-    def leaderboard(self, X: Table | ArrayLike | None = None, y: ArrayLike | None = None) -> pd.DataFrame:
+    def leaderboard(
+        self,
+        X: Table | ArrayLike | None = None,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> pd.DataFrame:
         """Return one row per finished trial and one for the committee, the best first.
 
         The columns are the score of `scoring` and of further `metrics` on validation rows, for what was returned the
-        `estimate` for new rows, seconds of one fit and of
-        predicting 1,000 rows, the weight in the committee, and the configuration. With labelled rows `X, y` the members
-        and the committee also have a `test_score`.
+        `estimate` for new rows, seconds of one fit and of predicting 1,000 rows, the weight in the committee, and the
+        configuration. With labelled rows `X, y` the members and the committee also have a `test_score`, and further
+        metrics as `test_NAME`.
         """
         check_is_fitted(self, "study_")
-        test_scores = None if X is None or y is None else self._test_scores(X, y)
+        if (X is None) != (y is None):
+            raise ChoiceError("Rows to test on are X and y together. Got one of them. Give both, or none.")
+        test_scores = None if X is None or y is None else self._test_scores(X, y, sample_weight)
         metrics = list(self._metrics())
         together, expected = self.validation_scores_, None if self.estimate_ is None else self.estimate_.score
         return leaderboard_of(self.study_, self._scoring(), metrics, self.members_, together, test_scores, expected)
 
-    def _test_scores(self, X: Table | ArrayLike, y: ArrayLike) -> dict[int | None, float]:
-        """Return the score of each member by itself, by its trial, and of all together as None."""
-        scores: dict[int | None, float] = {None: self._score(X, y, None)}
+    def _test_scores(
+        self, X: Table | ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> dict[int | None, dict[str, float]]:
+        """Return the scores of each member by itself, by its trial, and of all together as None."""
+        scores: dict[int | None, dict[str, float]] = {None: self.scores(X, y, sample_weight)}
         for trial in {member.trial for member in self.members_} - {None}:
             alone = copy.copy(self)
             alone.ensemble_ = only(self.ensemble_, [member.trial == trial for member in self.members_])
-            scores[trial] = alone._score(X, y, None)
+            scores[trial] = alone.scores(X, y, sample_weight)
         return scores
 
     def feature_importance(
-        self, X: Table | ArrayLike, y: ArrayLike, *, n_repeats: int = 5, random_state: int | None = 0
+        self,
+        X: Table | ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        n_repeats: int = 5,
+        random_state: int | None = 0,
     ) -> pd.DataFrame:
         """Return how much worse the score becomes if a column's values are shuffled, the most important first.
 
         Parameters
         ----------
-        X, y : labelled rows, best those that the model was not fitted on
+        X, y : table and array
+            Labelled rows, best those that the model was not fitted on. Columns that the model does not know are left
+            out.
+        sample_weight : array of shape (n_rows,), optional
+            How much each row counts in the score.
         n_repeats : int
             How often each column is shuffled.
+        random_state : int, optional
+            For the shuffles.
 
         Returns
         -------
-        DataFrame with `column`, `importance` (the mean loss of score, in units of the metric) and `low`, `high`: an
-        interval that 90 of 100 other tables of as many rows would give.
+        DataFrame
+            With `column`, `importance` (the mean loss of score, in units of the metric) and `low`, `high`, an interval
+            that 90 of 100 other tables of as many rows would give.
         """
         check_is_fitted(self, "ensemble_")
-        return permutation_importance(self, X, known_target(y), self._scoring(), n_repeats, random_state)
+        weights = checked_weights(sample_weight, len(known_target(y)))
+        return permutation_importance(self, X, known_target(y), self._scoring(), n_repeats, random_state, weights)
 
     @property
     def _heaviest(self) -> FittedMember:

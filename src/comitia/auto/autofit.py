@@ -36,6 +36,7 @@ from comitia.evaluation.judged import Given
 from comitia.evaluation.resampling import CV, Fixed, make_resampling
 from comitia.evaluation.scoring import Scoring, Task
 from comitia.evaluation.table import SELECTION_SPLIT, TableEvaluator
+from comitia.history import Observation
 from comitia.learners.default import DefaultSpace
 from comitia.methods import METHODS, Method, kept_by
 from comitia.methods.own import AUTO_ABSOLUTE, AUTO_COMMITTEE
@@ -160,13 +161,10 @@ class AutoFit:
         """Warn the caller of `fit` of models that were left out."""
         messages = []
         if not refitted.members:
-            found = study.history.observations()
-            is_broken = bool(found) and all(o.status in ("failed", "crashed") for o in found)
             messages.append(
                 "No learner could be fitted within the budget, so the model only predicts "
                 + ("the most frequent class. " if self.task == "classification" else "the mean. ")
-                + (f"The first failure was: {found[0].error.rstrip('.')}. " if found else "No trial had ended. ")
-                + ("All trials failed: mend what it names, the scoring or a learner." if is_broken else MORE_TIME)
+                + _why_nothing(study.history.observations())
             )
         elif refitted.errors:
             messages.append(
@@ -252,6 +250,21 @@ class AutoFit:
     def _votes(self) -> bool:
         """Whether classes are decided for by a majority."""
         return self.task == "classification" and self.evaluator.keep == "predictions"
+
+
+def _why_nothing(found: Sequence[Observation]) -> str:
+    """Say why there is no model, and what to do."""
+    if not found:
+        return f"No trial had ended. {MORE_TIME}"
+    failed = [one for one in found if not one.is_ok]
+    if len(failed) < len(found):
+        return f"Trials had succeeded, but there was no time left to fit their models on all rows. {MORE_TIME}"
+    what = f"The first failure was: {failed[0].error.rstrip('.')}. "
+    if all(one.status in ("failed", "crashed") for one in failed):
+        return what + "All trials failed: mend what it names, the scoring or a learner."
+    if any(one.status == "memory" for one in failed):
+        return what + "Allow more memory (trial_memory_limit), or leave out learners that need so much."
+    return what + MORE_TIME
 
 
 def stacked(table: Matrix, target: AnyArray, more: Matrix, answers: AnyArray) -> tuple[Matrix, AnyArray, CV]:

@@ -29,7 +29,7 @@ from comitia.auto.nested import N_FITS, check_nested, nested_predictions
 from comitia.auto.refit import fit_again
 from comitia.auto.validation import Validated
 from comitia.committees.decisions import Rule
-from comitia.errors import ChoiceError
+from comitia.errors import ChoiceError, check_int
 from comitia.evaluation.checks import checked_metrics, checked_table
 from comitia.evaluation.judged import Given
 from comitia.evaluation.metrics import Target, check_task, scoring_for, with_positive
@@ -247,6 +247,8 @@ class AutoBase(Results):
             raise ChoiceError(
                 f"The 'estimate' parameter must be 'auto', 'nested' or False. Got {self.estimate!r} instead."
             )
+        if not isinstance(self.verbose, bool):
+            check_int(type(self).__name__, "verbose", self.verbose, 0)
         Budget(self.time_limit, self.n_trials)
         if self.method is not None:
             get_method(self.method)

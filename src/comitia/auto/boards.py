@@ -27,15 +27,15 @@ def leaderboard_of(
     metrics: Sequence[str] = (),
     members: Sequence[Member] = (),
     together: Mapping[str, float] | None = None,
-    test_scores: Mapping[int | None, float] | None = None,
+    test_scores: Mapping[int | None, Mapping[str, float]] | None = None,
     expected: float | None = None,
 ) -> pd.DataFrame:
     """Return one row per finished trial, the best first and those that failed last.
 
     `together` are the score (named "score") and further metrics of all members; where there are several they have a
-    row of their own, without a number. `test_scores` are those of some trials, and of all members as None; `expected`
-    is the estimate for what was returned, in the column "estimate" of its row. Seconds are those of one fit, and of
-    predicting 1,000 rows.
+    row of their own, without a number. `test_scores` are the same of some trials, and of all members as None, on other
+    rows; `expected` is the estimate for what was returned, in the column "estimate" of its row. Seconds are those of
+    one fit, and of predicting 1,000 rows.
     """
     history = study.history
     weights: dict[int, float] = {}
@@ -48,21 +48,36 @@ def leaderboard_of(
         if not history.is_superseded[observation.number]
     ]
     if together is not None and len(weights) > 1:
-        rows.append({"learner": COMMITTEE, **together, "weight": 1.0, "status": "ok", "error": ""})
+        rows.append({"learner": COMMITTEE, **together, **_sums(rows, weights), "status": "ok", "error": ""})
     first: list[str] = [*FIRST, *metrics]
     if expected is not None:
         returned = None if len(weights) != 1 else next(iter(weights))
         first.insert(FIRST.index("score") + 1, "estimate")
         rows = [{**row, "estimate": expected if row.get("number") == returned else math.nan} for row in rows]
     if test_scores is not None:
-        first.insert(FIRST.index("score") + 1, "test_score")
-        rows = [{**row, "test_score": test_scores.get(row.get("number"), math.nan)} for row in rows]
+        names = ["score", *metrics]
+        place = FIRST.index("score") + 1
+        first[place:place] = [f"test_{name}" for name in names]
+        rows = [row | _tested(test_scores.get(row.get("number"), {}), names) for row in rows]
     frame = pd.DataFrame(rows, columns=None if rows else [*first[1:], *LAST])
     frame = frame.sort_values("score", ascending=False, kind="stable", na_position="last").reset_index(drop=True)
     frame["number"] = frame["number"].astype("Int64")
     frame.insert(0, "rank", range(1, len(frame) + 1))
     settings = [column for column in frame.columns if column.startswith("config.")]
     return frame[[*first, *LAST, *settings]]
+
+
+def _sums(rows: Sequence[Mapping[str, Any]], members: Mapping[int, float]) -> dict[str, float]:
+    """Return the seconds of all members together, and their weight."""
+    seconds = ("fit_seconds", "predict_seconds")
+    return {name: math.fsum(row[name] for row in rows if row["number"] in members) for name in seconds} | {
+        "weight": 1.0
+    }
+
+
+def _tested(scores: Mapping[str, float], names: Sequence[str]) -> dict[str, float]:
+    """Return the scores of other rows under the names of their columns; NaN where there are none."""
+    return {f"test_{name}": scores.get(name, math.nan) for name in names}
 
 
 def _row(

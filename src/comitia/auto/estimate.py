@@ -49,6 +49,7 @@ class Estimate:
     """What to expect on new rows; scores are greater where they are better."""
 
     metric: str
+    """Name of what counts."""
     score: float
     """The estimate."""
     interval: tuple[float, float]

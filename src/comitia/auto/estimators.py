@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
@@ -27,8 +26,6 @@ from comitia.evaluation.scoring import LossLike, make_scoring
 from comitia.methods import Method
 from comitia.seams import Store
 from comitia.study.study import Callback
-
-log = logging.getLogger("comitia")
 
 RARE = 0.25
 """A class is rare that has less than this part of an equal share of the rows."""
@@ -76,7 +73,8 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
     cv : int, float, splitter or list of splits, optional
         If not given: stratified folds, 10 below 300 rows, 8 below 1,000, 5 below 20,000, else 3.
     include : list, optional
-        Names of learners (`comitia.learners.default.LEARNERS`), your own estimators, or pairs `(estimator, space)`.
+        Names of learners (`comitia spaces` lists those of the default space), your own estimators, or pairs
+        `(estimator, space)`.
     exclude : list of str
         Learners to leave out.
     refit : {"full", "full+val", "folds", False}
@@ -88,22 +86,26 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
         model; with more, suggestions depend on the order in which trials end.
     executor : concurrent.futures.Executor, optional
         Where trials run, instead of `n_jobs` workers: `Serial()` for this process, where a trial cannot be killed.
-    trial_time_limit, trial_memory_limit : float, optional
-        Seconds and bytes after which a trial is killed. If not given: four tenths of the time limit, and an equal
-        share of the memory that is free (within the limits of a container).
+    trial_time_limit : float, optional
+        Seconds after which a trial is killed. If not given: four tenths of the time limit.
+    trial_memory_limit : float, optional
+        Bytes beyond which a trial is killed. If not given: an equal share of the memory that is free (within the
+        limits of a container).
     storage : str or Path, optional
         SQLite file of the study; fitting again with it resumes the study.
     callbacks : iterable of callable (study, observation)
+        Called after each trial; `study.stop()` ends the search. `Patience(20)` and `NoiseFloor()` are two.
     verbose : int
         0 is silent, 1 shows a progress bar (or lines, where standard error is no terminal) and trials that failed, 2
         says what is tried, one line per trial, and why.
     random_state : int, optional
+        The same number gives the same model, with `n_jobs=1` and without a time limit.
 
     Attributes
     ----------
     members_ : list of FittedMember
         What votes or is averaged: `config`, `weight`, `pipeline` (fitted; it takes the cleaned table), `trial`,
-        `temperature` (what its probabilities are tempered by, see docs/committees.md).
+        `temperature` (what its probabilities are tempered by, see docs/methods/committees.md).
     validation_predictions_ : ValidationPredictions
         What the members said together about rows that they were not fitted on: `rows`, `y`, `predictions`,
         `probabilities`; `to_frame()` makes a table of it. Each fold's decisions are made by a rule that was tuned on
@@ -120,11 +122,21 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
     decision_rule_ : DecisionRule
         How `predict` decides by the probabilities: `threshold` of the second of two classes, or `weights` of classes.
     classes_ : array
+        The labels, sorted; columns of `predict_proba` are in this order.
     pos_label_ : label
         The positive one of two classes; None for more.
     threshold_ : float
         The probability of `pos_label_` from which it is predicted; None for more classes, or where members vote.
     study_ : Study
+        Every trial, and what came of it: `study_.to_frame()`, `study_.stop_reason`.
+    ensemble_ : Ensemble
+        What predicts: the members as one, for the cleaned table.
+    cleaner_ : TableCleaner
+        What turns a table of yours into the matrix that learners get.
+    n_features_in_ : int
+        Number of columns of your table.
+    feature_names_in_ : array
+        Their names, where it had any.
     fit_seconds_ : float
         Seconds of the whole fit.
     data_summary_ : dict
@@ -206,7 +218,7 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise TableError(
-                f"A classifier needs at least 2 classes in the target. Got one class: {self.classes_[0]!r}. "
+                f"A classifier needs at least 2 classes in the target. Got one class: {self.classes_.tolist()[0]!r}. "
                 "Check the target column."
             )
         target = make_target(labels, self.classes_, self.pos_label)
@@ -229,11 +241,12 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
     def _tell_classes(self, target: AnyArray) -> None:
         shares = np.bincount(target) / len(target)
         if self.metric == "accuracy" and self.class_weight is None and shares.min() < RARE / len(shares):
-            log.warning(
-                "%.1f %% of the rows are %r, which accuracy hardly counts; scoring='balanced_accuracy' and "
-                "class_weight='balanced' count all classes alike",
-                100 * shares.min(),
-                self.classes_.tolist()[int(shares.argmin())],
+            warnings.warn(
+                f"{100 * shares.min():.1f} % of the rows are {self.classes_.tolist()[int(shares.argmin())]!r}, which "
+                "accuracy hardly counts; scoring='balanced_accuracy' and class_weight='balanced' count all classes "
+                "alike.",
+                ComitiaWarning,
+                stacklevel=4,
             )
         unbound = [make_scoring(one, self._task).scorer for one in (self.scoring, *self.metrics)]
         names = [scorer.name for scorer in unbound if needs_positive(scorer)]

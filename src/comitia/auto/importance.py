@@ -22,7 +22,13 @@ COVERED = (5.0, 95.0)
 
 
 def permutation_importance(
-    estimator: Any, X: Table | ArrayLike, y: AnyArray, scoring: Scoring, n_repeats: int, random_state: int | None
+    estimator: Any,
+    X: Table | ArrayLike,
+    y: AnyArray,
+    scoring: Scoring,
+    n_repeats: int,
+    random_state: int | None,
+    sample_weight: Array | None = None,
 ) -> pd.DataFrame:
     """Return the score that is lost by shuffling each column of the user's table, the most important first.
 
@@ -37,7 +43,9 @@ def permutation_importance(
     rng = np.random.default_rng(random_state)
     draws = [np.arange(n)] + [rng.integers(0, n, n) for _ in range(N_DRAWS)]
     names = column_names(X)
-    ask = _Ask(estimator, y, scoring, names is not None)
+    if names is not None and (known := estimator.cleaner_.names_) is not None:
+        table = table[[name for name in table.columns if name in set(known)]]
+    ask = _Ask(estimator, y, scoring, names is not None, sample_weight)
     before = ask.scores(table, draws)
     rows = []
     for column in table.columns:
@@ -56,8 +64,11 @@ def permutation_importance(
 class _Ask:
     """Scores of a fitted estimator on bootstraps of rows, for which it predicts once."""
 
-    def __init__(self, estimator: Any, y: AnyArray, scoring: Scoring, has_names: bool) -> None:
+    def __init__(
+        self, estimator: Any, y: AnyArray, scoring: Scoring, has_names: bool, sample_weight: Array | None
+    ) -> None:
         self.estimator, self.y, self.scoring, self.has_names = estimator, y, scoring, has_names
+        self.sample_weight = sample_weight
 
     def scores(self, table: pd.DataFrame, draws: list[AnyArray]) -> Array:
         """Return the score of each draw of rows; NaN where a metric has none."""
@@ -81,7 +92,8 @@ class _Ask:
             model = shown_classifier(classes, known, codes)
         some = X.iloc[rows] if isinstance(X, pd.DataFrame) else X[rows]
         try:
-            return self.scoring.scorer(model, some, self.y[rows])
+            weights = None if self.sample_weight is None else self.sample_weight[rows]
+            return self.scoring.scorer(model, some, self.y[rows], weights)
         except ValueError:
             return np.nan
 

@@ -151,19 +151,21 @@ class Spread:
     """Whether the score is a share of rows, of which 0 and 1 are the ends."""
     best: float
     """The greatest score there is; infinity where that is not known."""
+    worst: float = -math.inf
+    """And the least."""
 
     def around(self, score: float) -> tuple[float, float]:
         """Return the interval of an estimate."""
         known = self.scores[np.isfinite(self.scores)]
         if len(known) < 2:
-            return -math.inf, self.best
+            return self.worst, self.best
         if self.is_share:
             return _wilson(score, self._n_effective(known))
         low, high = np.quantile(known, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]) - known.mean()
         low, high = score + self.widening * low, score + self.widening * high
         if np.ptp(known) == 0:
             low = score - RARE * self.widening**2 / self.n_units
-        return float(min(low, score)), float(min(max(high, score), self.best))
+        return float(max(min(low, score), self.worst)), float(min(max(high, score), self.best))
 
     def _n_effective(self, known: Array) -> float:
         """Return how many independent rows would make a share as uncertain."""
@@ -175,7 +177,7 @@ class Spread:
 
 def spread_of(scores: Array, scoring: Scoring, n_units: int, widening: float) -> Spread:
     """Return how scores lie; what is known of the metric's range is used."""
-    return Spread(scores, n_units, widening, scoring.name == "accuracy", best_of(scoring))
+    return Spread(scores, n_units, widening, scoring.name == "accuracy", best_of(scoring), worst_of(scoring))
 
 
 def best_of(scoring: Scoring) -> float:
@@ -184,6 +186,17 @@ def best_of(scoring: Scoring) -> float:
     if scoring.name == "accuracy":
         return 1.0
     return (1.0 if score._sign > 0 else 0.0) if isinstance(score, _BaseScorer) else math.inf
+
+
+SHARES = ("accuracy", "balanced_accuracy", "average_precision", "f1", "jaccard", "precision", "recall", "roc_auc")
+"""Beginnings of the names of scikit-learn's scores from 0 to 1."""
+
+
+def worst_of(scoring: Scoring) -> float:
+    """Return the least score there is: 0 for shares, -1 for a correlation, unknown for others."""
+    if scoring.name == "matthews_corrcoef":
+        return -1.0
+    return 0.0 if best_of(scoring) == 1.0 and scoring.name.startswith(SHARES) else -math.inf
 
 
 def _wilson(share: float, n: float) -> tuple[float, float]:

@@ -39,6 +39,7 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]
     Parameters
     ----------
     estimator : estimator
+        What is tuned; it is cloned, and stays as it is.
     space : dict, Space or ConfigSpace.ConfigurationSpace
         What to search; a dict of lists, ranges and SciPy distributions, or a list of such dicts.
     method : str or Method
@@ -52,6 +53,7 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]
         `random_state` gives the same search. Configurations asked together, all of whose fits fail, are in `study_`
         and not in `cv_results_`.
     random_state : int, optional
+        The same number gives the same search, with `n_jobs=1`.
     storage : str or Path, optional
         SQLite file of the study; fitting again with it resumes the search. `cv_results_` then has earlier trials, too.
     callbacks : iterable of callable (study, observation)

@@ -229,6 +229,8 @@ def importance(
 def leaderboard(
     model: Annotated[Path, typer.Argument(help="Model folder, also while its fit is running.")],
     test: Annotated[str | None, typer.Option(help="Table with the target, for the score of members on it.")] = None,
+    delimiter: Annotated[str | None, typer.Option(help="What separates columns; detected if not given.")] = None,
+    trusted: Annotated[list[str] | None, typer.Option(help="A type of your own that the model may hold.")] = None,
     output_format: FormatOption = Format.table,
     most: Annotated[int, typer.Option(help="Rows to print.")] = 20,
 ) -> None:
@@ -243,7 +245,7 @@ def leaderboard(
     with one_line_errors():
         from comitia.cli.commands import run_leaderboard
 
-        frame = run_leaderboard(model, test).head(most)
+        frame = run_leaderboard(model, test, delimiter, trusted or []).head(most)
         if output_format is Format.table and not len(frame):
             print("No trial has finished yet.")
         else:
@@ -320,12 +322,13 @@ def _print_summary(estimator: Auto, output: Path) -> None:
         print("both were chosen by the rows that judge them, so they are optimistic")
         if together < estimator.best_score_:
             print(
-                "(the best single model is the luckiest of all; a committee is chosen by its probabilities or numbers)"
+                "(that of a single model is a mean over folds, and the luckiest of all; "
+                "that of the committee is of all rows together)"
             )
-    elif best is not None:
-        print(f"Best validation {name} {estimator.best_score_:.4g}: the best of many, so optimistic")
+    elif best is not None and not math.isnan(together):
+        print(f"Validation {name} {together:.4g}: the best of many, so optimistic")
     for other, score in estimator.validation_scores_.items():
-        if other != "score":
+        if other != "score" and not math.isnan(score):
             print(f"Validation {other} {score:.4g}")
     if expected is not None:
         print(f"Expect {expected}")

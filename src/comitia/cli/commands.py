@@ -93,7 +93,7 @@ class FitOptions:
 def run_fit(options: FitOptions, output: Path, *, overwrite: bool, verbose: int, began: float) -> Auto:
     """Fit by the options of the command line and save; `began` is when the time began to count."""
     table = read_table(options.train, delimiter=options.delimiter)
-    X, y = split_target(table, options.target)
+    X, y = _with_target(*split_target(table, options.target))
     estimator = _estimator(options, y)  # refuses wrong options before a folder is made
     data = _fit_data(options, X, y)
     check_output(output, overwrite=overwrite)
@@ -126,7 +126,7 @@ def run_resume(model: Path, time_limit: float | None, n_trials: int | None, *, v
         raise TableError(f"The table must be the one the fit was begun with. {options.train!r} has changed. Fit again.")
     if time_limit is not None or n_trials is not None:
         options = replace(options, time_limit=time_limit, n_trials=n_trials)
-    X, y = split_target(table, options.target)
+    X, y = _with_target(*split_target(table, options.target))
     return _fit_and_save(_estimator(options, y), _fit_data(options, X, y), model, verbose, began)
 
 
@@ -143,8 +143,18 @@ def _fit_and_save(estimator: Auto, data: FitData, output: Path, verbose: int, be
     with closing(estimator.study_) as study:
         if is_interrupted(estimator) and study.history.best is None:
             raise KeyboardInterrupt(f"Interrupted before a trial had succeeded: no model is saved. {_advice(output)}")
+        if is_fallback(estimator) and (output / MODEL).is_file():
+            raise ModelError(
+                f"A new model must do more than predict the same for every row. There was no time to fit one, so the "
+                f"model that was in {str(output)!r} is still there. Give it more time. {_advice(output)}"
+            )
         estimator.save(output)
     return estimator
+
+
+def is_fallback(estimator: Auto) -> bool:
+    """Tell whether nothing could be fitted, so that the model predicts the same for every row."""
+    return all(not member.config for member in estimator.members_)
 
 
 def check_interrupt(estimator: Auto, output: Path) -> None:
@@ -201,21 +211,17 @@ def _estimator(options: FitOptions, y: pd.Series) -> Auto:
 
 def _label(text: str | None, y: pd.Series) -> object:
     """Return the label of the target that is written so."""
-    labels = y.dropna().unique().tolist()
+    labels = y.unique().tolist()
     return next((label for label in labels if str(label) == text), text)
 
 
 def _task_of(y: pd.Series) -> Task:
-    values = y.dropna().to_numpy()
-    if not len(values):
-        raise TableError(f"The target column {y.name!r} must have values. All are missing.")
+    values = y.to_numpy()
     return task_of(values if values.dtype.kind in "fiub" else values.astype(str), None)
 
 
 def _fit_data(options: FitOptions, X: pd.DataFrame, y: pd.Series) -> FitData:
     """Take groups and weights out of the table, or sort it by time."""
-    if y.isna().any() and y.dtype.kind == "f" and (y.dropna() % 1 == 0).all():
-        y = y.astype("Int64")  # whole numbers, which only the missing ones made reals
     named = {"groups": options.groups, "weights": options.weights, "time-column": options.time_column}
     for option, name in named.items():
         if name is not None and name not in X.columns:
@@ -229,6 +235,21 @@ def _fit_data(options: FitOptions, X: pd.DataFrame, y: pd.Series) -> FitData:
     weights = None if options.weights is None else X[options.weights].to_numpy()
     groups = None if options.groups is None else X[options.groups].to_numpy()
     return X.drop(columns=taken), y.to_numpy(), weights, groups
+
+
+def _with_target(X: pd.DataFrame, y: pd.Series) -> tuple[pd.DataFrame, pd.Series]:
+    """Leave out rows without a target, and warn of them; numbers that only these made reals are whole again."""
+    is_missing = y.isna()
+    if not is_missing.any():
+        return X, y
+    if is_missing.all():
+        raise TableError(f"The target column {y.name!r} must have values. All are missing.")
+    warnings.warn(
+        f"{int(is_missing.sum())} of {len(y)} rows have no target and are left out.", ComitiaWarning, stacklevel=3
+    )
+    X, y = X[~is_missing], y[~is_missing]
+    is_whole = y.dtype.kind == "f" and bool((y % 1 == 0).all())
+    return X, y.astype("int64") if is_whole else y
 
 
 def _sortable(column: pd.Series) -> AnyArray:
@@ -258,8 +279,8 @@ def run_predict(model: Path, table: str, proba: bool, delimiter: str | None, tru
 
 def labelled(
     model: Path, table: str, delimiter: str | None, trusted: list[str]
-) -> tuple[Auto, pd.DataFrame, pd.Series]:
-    """Return a model, and a table with the column that it predicts beside it."""
+) -> tuple[Auto, pd.DataFrame, AnyArray, AnyArray | None]:
+    """Return a model, a table, the column that it predicts, and the weights of rows if it was fitted with any."""
     options = FitOptions.read(model) if (model / OPTIONS).is_file() else None
     if options is None:
         raise ModelError(f"{str(model)!r} must be the folder of a `comitia fit`, which knows its target. No {OPTIONS}.")
@@ -269,18 +290,15 @@ def labelled(
             f"The table must have the column {options.target!r}, which the model predicts, to compare with. "
             f"{table!r} has none. Use `comitia predict` for rows without it."
         )
-    X, y = split_target(frame, options.target)
-    if y.isna().any():
-        n_missing = int(y.isna().sum())
-        warnings.warn(f"{n_missing} of {len(y)} rows have no target and are left out.", ComitiaWarning, stacklevel=2)
-        X, y = X[y.notna()], y[y.notna()]
-    return load(model, trusted=trusted), X, y
+    X, y = _with_target(*split_target(frame, options.target))
+    weights = X[options.weights].to_numpy() if options.weights is not None and options.weights in X.columns else None
+    return load(model, trusted=trusted), X, y.to_numpy(), weights
 
 
 def run_evaluate(model: Path, table: str, delimiter: str | None, trusted: list[str]) -> pd.DataFrame:
     """Return the score and further metrics of a model on labelled rows, and those on its validation rows."""
-    estimator, X, y = labelled(model, table, delimiter, trusted)
-    found = estimator.scores(X, y.to_numpy())
+    estimator, X, y, weights = labelled(model, table, delimiter, trusted)
+    found = estimator.scores(X, y, weights)
     rows = [
         {"metric": estimator.metric if name == "score" else name, "score": score, "validation": known}
         for (name, score), known in zip(found.items(), estimator.validation_scores_.values(), strict=True)
@@ -290,21 +308,23 @@ def run_evaluate(model: Path, table: str, delimiter: str | None, trusted: list[s
 
 def run_importance(model: Path, table: str, repeats: int, delimiter: str | None, trusted: list[str]) -> pd.DataFrame:
     """Return how much a model needs each column of a labelled table."""
-    estimator, X, y = labelled(model, table, delimiter, trusted)
-    return estimator.feature_importance(X, y.to_numpy(), n_repeats=repeats)
+    estimator, X, y, weights = labelled(model, table, delimiter, trusted)
+    return estimator.feature_importance(X, y, weights, n_repeats=repeats)
 
 
-def run_leaderboard(model: Path, test: str | None = None, delimiter: str | None = None) -> pd.DataFrame:
+def run_leaderboard(
+    model: Path, test: str | None = None, delimiter: str | None = None, trusted: Sequence[str] = ()
+) -> pd.DataFrame:
     """Return the trials of a model folder, the best first, each configuration in one column."""
     if not (model / STUDY).is_file():
         raise ModelError(f"{str(model)!r} must be a model folder with a {STUDY}. There is none.")
     if not _is_begun(model / STUDY):
         return pd.DataFrame(columns=list(FIRST))
     if test is not None:
-        estimator, X, y = labelled(model, test, delimiter, [])
-        frame = estimator.leaderboard(X, y.to_numpy())
+        estimator, X, y, weights = labelled(model, test, delimiter, list(trusted))
+        frame = estimator.leaderboard(X, y, weights)
     else:
-        known = load(model) if (model / MODEL).is_file() else None
+        known = load(model, trusted=trusted) if (model / MODEL).is_file() else None
         frame = known.leaderboard() if known is not None and _is_of_study(known) else _running_leaderboard(model)
     configs = [c for c in frame.columns if c.startswith("config.")]
     settings = [
@@ -323,8 +343,8 @@ def run_report(model: Path, output: Path, test: str | None, delimiter: str | Non
     if model.is_dir() and not (model / STUDY).is_file():
         raise ModelError(f"{str(model)!r} must be a model folder with a {STUDY}. There is none.")
     check_report(output)  # what is missing is said before anything is computed
-    X, y = (None, None) if test is None else labelled(model, test, delimiter, trusted)[1:]
-    summary = summary_of(model, X=X, y=None if y is None else y.to_numpy(), trusted=trusted)
+    X, y = (None, None) if test is None else labelled(model, test, delimiter, trusted)[1:3]
+    summary = summary_of(model, X=X, y=y, trusted=trusted)
     save_page(page_of(summary), output)
     return None if summary["problem"] is None else str(summary["problem"])
 

@@ -90,8 +90,19 @@ def checked_labels(y: ArrayLike | None, n_rows: int) -> AnyArray:
         kinds = {type(label) for label in labels.tolist()}
         labels = np.array([str(label) for label in labels.tolist()] if len(kinds) > 1 else labels.tolist())
     if labels.dtype.kind in "fc":  # numbers that are not whole are no classes
-        check_classification_targets(labels)
+        try:
+            check_classification_targets(labels)
+        except ValueError as error:
+            raise TableError(
+                f"The target of a classification must be classes. Got continuous numbers, such as "
+                f"{_not_whole(labels)!r}. Use AutoRegressor (regression) for numbers; bin them if you want classes. "
+                f"({error})"
+            ) from error
     return labels
+
+
+def _not_whole(numbers: AnyArray) -> float:
+    return float(next((number for number in numbers.tolist() if number % 1), numbers[0]))
 
 
 def checked_numbers(y: ArrayLike | None, n_rows: int) -> Array:

@@ -39,7 +39,7 @@ class TableEvaluator:
     Parameters
     ----------
     build : callable (config, random_state) -> estimator
-        How a configuration becomes an unfitted scikit-learn estimator; see `comitia.learners`.
+        How a configuration becomes an unfitted scikit-learn estimator; `get_space` has some.
     X : array, sparse matrix or DataFrame of shape (n_rows, n_columns)
     y : array of shape (n_rows,)
     task : {"classification", "regression"}, default: what the loss or the target says

@@ -164,7 +164,10 @@ def prctl(option: int, value: int) -> None:
 
 def main() -> None:
     """Import what was asked for, then serve."""
-    order = json.loads(sys.stdin.readline())
+    line = sys.stdin.readline()
+    if not line:  # whoever wanted workers was interrupted before it could say which
+        return
+    order = json.loads(line)
     control = socket.socket(fileno=order["socket"])
     sys.path[:] = order["path"]
     preload(order["preload"])

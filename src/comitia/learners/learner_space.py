@@ -21,14 +21,19 @@ class LearnerSpace:
     """A space and the learner that its configurations describe."""
 
     name: str
+    """What `get_space` knows it by."""
     define: Callable[[int | None], CS.ConfigurationSpace]
     """Returns the space for a table with that many columns; None where the number is not known."""
     build: Build
+    """`build(config, random_state)` returns the unfitted estimator of a configuration."""
     task: Task = "classification"
+    """Or "regression"."""
     paper: str
     """Where the space comes from."""
     summary: str
+    """One sentence."""
     n_features: int | None = None
+    """Columns of the table, for spaces that depend on it."""
 
     @cached_property
     def space(self) -> Space:

@@ -26,13 +26,19 @@ class Method:
     """
 
     name: str
+    """What it is called in `METHODS`, in studies and in experiments."""
     optimizer: Callable[[Space], Optimizer]
     """Makes one: a class, a partial, any function. A study calls `make_optimizer`, which checks what it made."""
     summary: str
+    """One sentence."""
     goal: Goal = field(default_factory=MeanLoss)
+    """The number that is minimised."""
     selection: Selection = field(default_factory=Argmin)
+    """What is handed over at the end."""
     is_reshuffled: bool = False
+    """Whether each trial has splits of its own."""
     has_selection_split: bool = False
+    """Whether rows are set aside for the selection."""
     spelling: str = ""
     """The paper's own spelling."""
     papers: tuple[Paper, ...] = ()

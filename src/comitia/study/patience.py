@@ -19,6 +19,7 @@ class Patience:
     Parameters
     ----------
     n_trials : int
+        Finished trials without anything better after which the search ends.
 
     Examples
     --------

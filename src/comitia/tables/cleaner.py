@@ -34,6 +34,8 @@ Kind: TypeAlias = Literal["number", "date", "category", "text", "nothing"]
 MOST_LEVELS = 100
 """Columns of strings with more different values than this also become counts of hashed letters."""
 N_HASHED = 12
+MOST_CELLS = 100_000
+"""Cells of strings that are read at once."""
 Matrix: TypeAlias = "AnyArray | sparse.csr_matrix"
 DATE_PARTS = ("year", "month", "day", "weekday", "hour", "days")
 MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "nat", "<na>")
@@ -157,11 +159,22 @@ class TableCleaner(BaseEstimator):  # type: ignore[misc]
         return self._mixed(frame, self.kinds_)
 
     def _mixed(self, frame: pd.DataFrame, kinds: Sequence[ColumnKind]) -> Array:
-        """Return the numbers of all columns; plain ones are taken together, which matters for a table of one row."""
+        """Return the numbers of all columns; those alike are taken together, which matters for a table of one row."""
         dtypes = frame.dtypes.tolist()
+        found: dict[int, Array] = {}
         plain = [i for i, kind in enumerate(kinds) if kind.kind == "number" and _is_number(dtypes[i])]
         numbers = _finite(frame.iloc[:, plain].to_numpy(dtype=np.float64, na_value=np.nan))
-        found = {i: numbers[:, [place]] for place, i in enumerate(plain)}
+        found |= {i: numbers[:, [place]] for place, i in enumerate(plain)}
+        strings = [i for i, kind in enumerate(kinds) if kind.kind in ("category", "text")]
+        step = max(1, MOST_CELLS // max(len(frame), 1))
+        for group in (strings[start : start + step] for start in range(0, len(strings), step)):
+            values = frame.iloc[:, group].to_numpy(dtype=object)
+            found |= {i: _coded(_known_texts(values[:, place]), kinds[i]) for place, i in enumerate(group)}
+        dates = [i for i, kind in enumerate(kinds) if kind.kind == "date" and isinstance(dtypes[i], np.dtype)]
+        for dtype in {dtypes[i] for i in dates if dtypes[i].kind == "M"}:
+            group = [i for i in dates if dtypes[i] == dtype]
+            parts = _parts_of(frame.iloc[:, group].to_numpy())
+            found |= {i: parts[:, place] for place, i in enumerate(group)}
         return np.column_stack(
             [found[i] if i in found else _clean(frame.iloc[:, i], kind) for i, kind in enumerate(kinds) if kind.outputs]
         )
@@ -300,16 +313,14 @@ def _varies(values: Array) -> bool:
 
 
 def _clean(column: pd.Series, kind: ColumnKind) -> Array:
-    """Return the numbers that one column becomes, (n, n_outputs)."""
-    match kind.kind:
-        case "number":
-            return _numbers(column, kind.name)[:, None]
-        case "date":
-            return _date_parts(column, kind.name)
-        case "category":
-            return _codes(_texts(column), kind.levels)[:, None]
-    texts = _texts(column)
-    return np.column_stack([_codes(texts, kind.levels), _hashed(texts)])
+    """Return the numbers that a column of numbers or dates becomes, (n, n_outputs)."""
+    return _date_parts(column, kind.name) if kind.kind == "date" else _numbers(column, kind.name)[:, None]
+
+
+def _coded(texts: Sequence[str | None], kind: ColumnKind) -> Array:
+    """Return the numbers that a column of strings becomes, (n, n_outputs)."""
+    codes = _codes(texts, kind.levels)[:, None]
+    return codes if kind.kind == "category" else np.column_stack([codes, _hashed(texts)])
 
 
 def _numbers(column: pd.Series, name: str) -> Array:
@@ -330,10 +341,14 @@ def _numbers(column: pd.Series, name: str) -> Array:
 
 def _texts(column: pd.Series) -> pd.Series:
     """Return a column of anything as stripped strings, missing ones as missing."""
-    values = column.astype(object).to_numpy(dtype=object)
-    texts = [None if missing else str(value).strip() for value, missing in zip(values, pd.isna(values), strict=True)]
-    known = [None if text is None or text.lower() in MISSING else text for text in texts]
+    known = _known_texts(column.astype(object).to_numpy(dtype=object))
     return pd.Series(known, index=column.index, dtype=object)
+
+
+def _known_texts(values: AnyArray) -> list[str | None]:
+    """Return anything as stripped strings, None for what is missing."""
+    texts = [None if missing else str(value).strip() for value, missing in zip(values, pd.isna(values), strict=True)]
+    return [None if text is None or text.lower() in MISSING else text for text in texts]
 
 
 DATE_LIKE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{4}-\d{2}")
@@ -365,33 +380,51 @@ def _date_parts(column: pd.Series, name: str) -> Array:
         column = parsed.reindex(texts.index)
     if isinstance(column.dtype, pd.ArrowDtype):  # whose arithmetic refuses nanoseconds
         column = pd.Series(pd.DatetimeIndex(column.astype(object)))
-    stamps = column.dt
-    seconds = (column - pd.Timestamp(0, tz=stamps.tz)).dt.total_seconds()
-    parts = [stamps.year, stamps.month, stamps.day, stamps.day_of_week, stamps.hour, seconds / 86400]
-    return np.column_stack([np.asarray(part, dtype=np.float64) for part in parts])
+    # years, months, ... are those of the clock there; the days since 1970 count the same everywhere
+    there = column if column.dt.tz is None else column.dt.tz_localize(None)
+    here = column if column.dt.tz is None else column.dt.tz_convert(None)
+    return np.column_stack([_parts_of(there.to_numpy())[:, :-1], _parts_of(here.to_numpy())[:, -1]])
 
 
-def _codes(texts: pd.Series, levels: Sequence[str]) -> Array:
+def _parts_of(times: AnyArray) -> Array:
+    """Return the parts of dates, and days since 1970 with their fraction; NaN for missing: (..., ) -> (..., 6)."""
+    days, months, years = (times.astype(f"M8[{unit}]") for unit in "DMY")
+    since = pd.TimedeltaIndex((times - np.datetime64(0, "D").astype(times.dtype)).ravel())
+    numbers = [
+        years.astype(np.int64) + 1970,
+        months.astype(np.int64) - years.astype("M8[M]").astype(np.int64) + 1,
+        (days - months.astype("M8[D]")).astype(np.int64) + 1,
+        (days.astype(np.int64) + 3) % 7,  # 1970 began on a Thursday
+        (times - days).astype("m8[h]").astype(np.int64),
+        np.reshape(since.total_seconds(), times.shape) / 86400,
+    ]
+    parts = np.stack([np.asarray(part, dtype=np.float64) for part in numbers], axis=-1)
+    parts[np.isnat(times)] = np.nan
+    return parts
+
+
+def _codes(texts: Sequence[str | None], levels: Sequence[str]) -> Array:
     """Return the position of each text among the levels; NaN if missing or never seen."""
     places = _places(tuple(levels))
-    return np.array([places.get(text, np.nan) for text in texts.tolist()], dtype=np.float64)
+    return np.array([places.get(text, np.nan) for text in texts], dtype=np.float64)
 
 
 @lru_cache(maxsize=256)
-def _places(levels: tuple[str, ...]) -> dict[str, int]:
+def _places(levels: tuple[str, ...]) -> dict[str | None, int]:
     return {level: place for place, level in enumerate(levels)}
 
 
-def _hashed(texts: pd.Series) -> Array:
+def _hashed(texts: Sequence[str | None]) -> Array:
     """Count the three-letter pieces of each text by their hash: similar texts get similar numbers."""
-    codes, unique = pd.factorize(texts)
-    rows = np.zeros((len(unique) + 1, N_HASHED))
-    for row, text in zip(rows, unique, strict=False):
-        padded = f" {text.lower()} "
+    places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+    counts = np.zeros((len(places), N_HASHED))
+    for text, row in zip(places, counts, strict=True):
+        padded = "" if text is None else f" {text.lower()} "
         for i in range(len(padded) - 2):
             row[zlib.crc32(padded[i : i + 3].encode()) % N_HASHED] += 1
-    rows[-1] = np.nan  # code -1: missing
-    return np.asarray(np.log1p(rows)[codes])
+        if text is None:
+            row[:] = np.nan
+    return np.asarray(np.log1p(counts)[[places[text] for text in texts]])
 
 
 def _listing(names: Sequence[str], most: int = 5) -> str:
