@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # Tests start Python very often: what it has compiled once is kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install demo test test-quick test-processes test-documents lint types format findings bench figures pages docs peer test-lowest clean
+.PHONY: help install demo test test-quick test-processes test-documents lint types format findings bench figures screenshot pages docs peer test-lowest clean
 
 help:
 	@echo "make demo         search for a committee on a bundled dataset, about a minute"
@@ -18,6 +18,7 @@ help:
 	@echo "make findings     the slow tests: the papers' findings, statistics, long kill tests"
 	@echo "make bench        timings of the hot paths, as ratios (all but timings/bench_time_limit.py, which takes 7 minutes)"
 	@echo "make figures      draw the README's picture and write its table from experiments/rows"
+	@echo "make screenshot   photograph a report for the README; needs Chromium, takes two minutes"
 	@echo "make pages        write the tables of docs/ from experiments/rows and from the code"
 	@echo "make docs         the documentation as a site, in site/: open site/index.html"
 	@echo "make test-lowest  the tests with the lowest allowed dependencies"
@@ -74,6 +75,9 @@ bench: install
 
 figures: install
 	@$(BIN)/python benchmarks/studies/figures.py
+
+screenshot: install
+	@$(BIN)/python benchmarks/studies/screenshot.py
 
 pages: install
 	@$(BIN)/python benchmarks/studies/pages.py

@@ -91,6 +91,12 @@ def test_listings(form: str, folder: Path) -> None:
             assert isinstance(json.loads(done.stdout), list)
 
 
+def test_compare_shows_two_models_and_writes_a_page(folder: Path, tmp_path: Path) -> None:
+    done = comitia("compare", folder / "model", folder / "model", "-o", "compare.html", folder=tmp_path)
+    assert "On all 400 rows (the tables have the same checksum):\naccuracy: both are the same." in done.stdout
+    assert "expected on new rows" in (tmp_path / "compare.html").read_text()
+
+
 def test_resume_continues(folder: Path, tmp_path: Path) -> None:
     shutil.copytree(folder / "model", tmp_path / "m")
     done = comitia("resume", "m", "--n-trials", "5", "-q", folder=tmp_path)
@@ -189,6 +195,10 @@ def test_regression_groups_weights_time_metric_and_preset(folder: Path, tmp_path
         (["predict", "model", "numbers.parquet"], "must have the columns"),
         (["leaderboard", "nowhere"], "model folder"),
         (["resume", "nowhere"], "was begun"),
+        (["watch", "no/such/place"], "must exist"),
+        (["watch", "model", "--host", "203.0.113.1"], "free port"),
+        (["compare", "model", "nowhere"], "model folder"),
+        (["compare", "model", "model", "-o", "no/such.html"], "Create it first"),
     ],
     ids=lambda value: " ".join(value)[:60] if isinstance(value, list) else None,
 )
@@ -203,7 +213,7 @@ def test_mistakes_are_one_line_and_exit_code_2(arguments: list[str], message: st
 
 
 def test_help_teaches_by_example(folder: Path) -> None:
-    for command in ("fit", "predict", "leaderboard", "resume"):
+    for command in ("fit", "predict", "leaderboard", "resume", "watch", "compare"):
         text = comitia(command, "--help", folder=folder).stdout
         assert f"comitia {command}" in text
     assert "comitia fit train.csv" in comitia("--help", folder=folder).stdout

@@ -61,6 +61,11 @@ class Results(BaseEstimator, ABC):  # type: ignore[misc]
     def _scoring(self) -> Scoring:
         """Return what models are compared by, bound to the positive class."""
 
+    @property
+    def bound_scoring(self) -> Scoring:
+        """What models are compared by; it knows the positive class."""
+        return self._scoring()
+
     @abstractmethod
     def _metrics(self) -> dict[str, Scoring]:
         """Return further metrics by their names."""

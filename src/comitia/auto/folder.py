@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from comitia.arrays import Json
 from comitia.auto.model_file import read_model, write_model
 from comitia.errors import ComitiaError, ModelError, VersionWarning
+from comitia.study.read_only import ReadOnlyStore
 from comitia.study.record import versions
 from comitia.study.store import SqliteStore
 from comitia.study.study import Study
@@ -127,7 +128,7 @@ def _missing(path: Path) -> ModelError:
 def _read_study(path: Path) -> Study | None:
     """Return the study of a model folder; None where it cannot be rebuilt, having learners of the user's own."""
     try:
-        with Study.open(path / STUDY) as study:
+        with Study(storage=ReadOnlyStore(path / STUDY)) as study:
             return study.in_memory()
     except ComitiaError:
         return None

@@ -16,6 +16,7 @@ import typer
 from comitia.cli.bench_commands import app as bench_app
 from comitia.cli.clock import seconds_of_process
 from comitia.cli.one_line import one_line_errors
+from comitia.cli.page_commands import compare, watch
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -302,6 +303,8 @@ def spaces(output_format: FormatOption = Format.table) -> None:
         _print_rows(spaces_frame(), output_format)
 
 
+app.command()(watch)
+app.command()(compare)
 app.add_typer(bench_app, name="bench")
 
 

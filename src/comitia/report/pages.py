@@ -10,6 +10,7 @@ import json
 import os
 import tempfile
 from base64 import b64encode
+from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -117,7 +118,7 @@ def check_report(output: Path) -> None:
         raise ChoiceError(f"The folder around {str(output)!r} must exist. It does not. Create it first.")
     if output.is_dir():
         raise ChoiceError(f"A report is a file, such as report.html. Got {str(output)!r}, which is a folder.")
-    _environment()
+    environment()
 
 
 def save_page(page: str, output: Path) -> None:
@@ -136,24 +137,36 @@ def save_page(page: str, output: Path) -> None:
 def page_of(summary: Json, *, live: Json | None = None) -> str:
     """Return the page of a summary.
 
-    `live` are settings for `page.js` of a page that is served: `{"url": ..., "seconds": ...}` has it fetch a newer
-    summary from there, again and again.
+    `live` are settings for `live.js` of a page that is served: `{"url": ..., "seconds": ..., "version": ...}` has it
+    fetch a newer summary from there, again and again.
     """
-    template = _environment().get_template("page.html")
-    # our own first: texts and tables are there before plotly, which is large, has been read
-    scripts = [_own("figures.js"), _own("page.js"), _plotly(), "comitia.paintAll();"]
+    template = environment().get_template("page.html")
+    scripts = _scripts(is_live=live is not None)
     return template.render(
         title=summary.get("title") or "comitia",
-        policy=_policy(scripts, is_live=live is not None),
+        policy=policy_of(scripts, is_live=live is not None),
         sections=SECTIONS,
         document=_embedded(summary),
         settings=_embedded(live),
-        style=_own("page.css"),
+        style=own_file("page.css"),
         scripts=scripts,
     )
 
 
-def _policy(scripts: Sequence[str], *, is_live: bool) -> str:
+@cache
+def _scripts(*, is_live: bool) -> tuple[str, ...]:
+    # our own first: texts and tables are there before plotly, which is large, has been read
+    first = [own_file("figures.js"), own_file("page.js"), *([own_file("live.js")] if is_live else [])]
+    return (*first, _plotly(), "comitia.paintAll();")
+
+
+def live_policy() -> str:
+    """Return the policy of pages that are served, for the header of the answer."""
+    return policy_of(_scripts(is_live=True), is_live=True)
+
+
+@cache
+def policy_of(scripts: Sequence[str], *, is_live: bool) -> str:
     """Return what a browser lets the page do: run just these scripts, and load nothing, or only from its own server."""
     hashes = " ".join(f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" for script in scripts)
     server = "'self'" if is_live else "'none'"
@@ -163,7 +176,8 @@ def _policy(scripts: Sequence[str], *, is_live: bool) -> str:
     )
 
 
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Return what fills in our templates."""
     try:
         import plotly  # noqa: F401
         from jinja2 import Environment, PackageLoader
@@ -178,7 +192,8 @@ def _embedded(value: Json | None) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _own(name: str) -> str:
+def own_file(name: str) -> str:
+    """Return the text of one of our own parts of pages."""
     return (files("comitia.report") / "assets" / name).read_text(encoding="utf-8")
 
 

@@ -34,7 +34,7 @@ from comitia.report.searched import (
     scores_section,
 )
 from comitia.report.space_views import importance_section, posterior_section, space_section
-from comitia.report.trials import Trials, problem_of, read_trials, trials_of
+from comitia.report.trials import Recorded, Trials, problem_of, read_trials, trials_of
 from comitia.seeds import Seeds
 from comitia.space import Space
 from comitia.study.record import Header
@@ -83,6 +83,16 @@ def summary_of(
     file: for a study that is running.
     """
     found = found_in(source, quick=quick, trusted=trusted)
+    document = quick_document(found)
+    if not quick:
+        document |= plain(_of_space(found, branching(found.space)))
+        if found.model is not None:
+            document |= plain(_of_returned(found.model, found.trials, X, y))
+    return document
+
+
+def quick_document(found: Found) -> Json:
+    """Return what is known from the trials alone."""
     branch = branching(found.space)
     document = {
         "format": FORMAT,
@@ -102,10 +112,6 @@ def summary_of(
         else reproduce_section(Origin(found.model, found.study, found.header, found.options)),
         **_leaderboard(found, branch),
     }
-    if not quick:
-        document |= _of_space(found, branch)
-        if found.model is not None:
-            document |= _of_returned(found.model, found.trials, X, y)
     made: Json = plain(document)
     return made
 
@@ -175,7 +181,18 @@ def _of_folder(path: Path, trusted: Sequence[str], *, quick: bool) -> Found:
 
 
 def _of_file(path: Path, options: Json, name: str = "") -> Found:
-    read = read_trials(path)
+    return _of_recorded(read_trials(path), options, name or path.name)
+
+
+def found_by(path: Path, read: Recorded) -> Found:
+    """Return what is known by what was read of a study's file, which may be one of a model folder."""
+    is_of_folder = path.name == STUDY
+    return _of_recorded(
+        read, _options(path.parent) if is_of_folder else {}, (path.parent if is_of_folder else path).name
+    )
+
+
+def _of_recorded(read: Recorded, options: Json, name: str) -> Found:
     space = None
     problem = read.problem
     if read.header is not None:
@@ -185,9 +202,7 @@ def _of_file(path: Path, options: Json, name: str = "") -> Found:
             problem = problem or f"The space of the study cannot be read: {error}"
     direction = "minimize" if read.header is None else read.header.direction
     scale = _scale_of(direction) if read.metric is None else Scale(*read.metric, -1, is_of_rows=True)
-    return Found(
-        read.trials, scale, space, header=read.header, options=options, name=name or path.name, problem=problem
-    )
+    return Found(read.trials, scale, space, header=read.header, options=options, name=name, problem=problem)
 
 
 def _options(folder: Path) -> Json:

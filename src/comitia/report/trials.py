@@ -10,7 +10,6 @@ import json
 import math
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,15 +19,16 @@ import numpy as np
 from comitia.arrays import Array, Indices, Mask
 from comitia.errors import ComitiaError
 from comitia.history import Observation, Trial
+from comitia.study.read_only import read_only
 from comitia.study.record import Header
 from comitia.study.store import APPLICATION_ID
 from comitia.study.study import Study
 
 PENDING = "pending"
 """The status of a trial that has no result yet."""
-_QUERY = """
+QUERY = """
 SELECT t.number, t.config, t.continues, t.x, o.status, o.losses, o.metrics, o.seconds, o.error
-FROM trials t LEFT JOIN observations o ON o.number = t.number ORDER BY t.number
+FROM trials t LEFT JOIN observations o ON o.number = t.number WHERE {where} ORDER BY t.number
 """
 
 
@@ -90,39 +90,38 @@ class Recorded:
 def trials_of(study: Study) -> Trials:
     """Return the trials of a study that is open."""
     history = study.history
-    return _columns((_entry(history.trial(i), history.observation(i)) for i in range(len(history))), history.X)
+    return columns((_entry(history.trial(i), history.observation(i)) for i in range(len(history))), history.X)
 
 
 def read_trials(path: Path) -> Recorded:
     """Read the trials of a study's file without ever writing to it."""
     if not path.is_file():
-        return Recorded(None, _columns([]), f"There is no study in {str(path)!r}: the file does not exist.")
+        return Recorded(None, columns([]), f"There is no study in {str(path)!r}: the file does not exist.")
     try:
-        with closing(_opened(path)) as connection:
-            [application] = connection.execute("PRAGMA application_id").fetchone()
-            if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-                return Recorded(None, _columns([]), "The study has not begun yet: its file is empty.")
-            if application != APPLICATION_ID:
-                return Recorded(None, _columns([]), f"{path.name!r} is not a comitia study, but another SQLite file.")
-            header, problem = _header(connection)
-            trials, worse = _rows(connection)
-            metric = _metric(connection)
+        return read_only(path, lambda connection: _recorded(connection, path.name))
     except (sqlite3.Error, UnicodeError) as error:
-        return Recorded(None, _columns([]), f"The study's file {path.name!r} cannot be read: {error}.")
-    return Recorded(header, trials, worse or problem, metric)
+        return Recorded(None, columns([]), f"The study's file {path.name!r} cannot be read: {error}.")
 
 
-def _opened(path: Path) -> sqlite3.Connection:
-    address = path.absolute().as_uri()
-    try:
-        connection = sqlite3.connect(f"{address}?mode=ro", uri=True, timeout=5)
-        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.OperationalError:  # a folder that may not be written, where SQLite cannot keep its index of the log
-        connection = sqlite3.connect(f"{address}?immutable=1", uri=True)
-    return connection
+def _recorded(connection: sqlite3.Connection, name: str) -> Recorded:
+    if not (kind := kind_of_file(connection)):
+        return Recorded(None, columns([]), "The study has not begun yet: its file is empty.")
+    if kind != APPLICATION_ID:
+        return Recorded(None, columns([]), f"{name!r} is not a comitia study, but another SQLite file.")
+    header, problem = header_of(connection)
+    trials, worse = _rows(connection)
+    return Recorded(header, trials, worse or problem, metric_of(connection))
 
 
-def _header(connection: sqlite3.Connection) -> tuple[Header | None, str | None]:
+def kind_of_file(connection: sqlite3.Connection) -> int | None:
+    """Return the number of the program that a SQLite file is of; None for one without tables."""
+    [application] = connection.execute("PRAGMA application_id").fetchone()
+    [n_tables] = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    return int(application) or -1 if n_tables else None
+
+
+def header_of(connection: sqlite3.Connection) -> tuple[Header | None, str | None]:
+    """Return which study a file holds, or why that is not known."""
     row = connection.execute("SELECT value FROM blobs WHERE key = 'study'").fetchone()
     if row is None:
         return None, "The study has not begun yet: nothing is recorded."
@@ -132,7 +131,8 @@ def _header(connection: sqlite3.Connection) -> tuple[Header | None, str | None]:
         return None, f"The study's record is damaged: {error}."
 
 
-def _metric(connection: sqlite3.Connection) -> tuple[str, float] | None:
+def metric_of(connection: sqlite3.Connection) -> tuple[str, float] | None:
+    """Return the metric of a fit and the score of a loss of 0; None for a function, or before it is known."""
     row = connection.execute("SELECT value FROM blobs WHERE key = 'metric'").fetchone()
     try:
         found = {} if row is None else json.loads(row[0])
@@ -143,9 +143,9 @@ def _metric(connection: sqlite3.Connection) -> tuple[str, float] | None:
 
 def _rows(connection: sqlite3.Connection) -> tuple[Trials, str | None]:
     """Return the trials that can be read, and what is wrong with others."""
-    entries: list[_Entry] = []
+    entries: list[Entry] = []
     n_broken, problem = 0, None
-    cursor = connection.execute(_QUERY)
+    cursor = connection.execute(QUERY.format(where="true"))
     while True:
         try:
             row = cursor.fetchone()
@@ -155,7 +155,7 @@ def _rows(connection: sqlite3.Connection) -> tuple[Trials, str | None]:
         if row is None:
             break
         try:
-            entry = _read(row)
+            entry = entry_of(row)
         except (ValueError, TypeError, AttributeError):
             n_broken += 1
         else:
@@ -164,11 +164,13 @@ def _rows(connection: sqlite3.Connection) -> tuple[Trials, str | None]:
                 entries.append(entry)
     if n_broken and problem is None:
         problem = f"{n_broken} of {len(entries) + n_broken} recorded trials are damaged and are left out."
-    return _columns(entries), problem
+    return columns(entries), problem
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class Entry:
+    """One trial, and what came of it so far."""
+
     config: Mapping[str, Any]
     number: int = -1
     """-1: its place."""
@@ -185,26 +187,27 @@ class _Entry:
         return math.fsum(self.splits) / len(self.splits) if self.status == "ok" and self.splits else math.nan
 
 
-def _entry(trial: Trial, found: Observation | None) -> _Entry:
+def _entry(trial: Trial, found: Observation | None) -> Entry:
     if found is None:
-        return _Entry(trial.config)
+        return Entry(trial.config)
     means = found.mean_metrics
-    return _Entry(trial.config, -1, trial.continues, b"", found.status, found.losses, means, found.seconds, found.error)
+    return Entry(trial.config, -1, trial.continues, b"", found.status, found.losses, means, found.seconds, found.error)
 
 
-def _read(row: tuple[Any, ...]) -> _Entry:
+def entry_of(row: tuple[Any, ...]) -> Entry:
+    """Return the trial of a row of `QUERY`."""
     number, config, continues, x, status, losses, metrics, seconds, error = row
     settings = json.loads(config)
     if status is None:
-        return _Entry(settings, number, x=x)
+        return Entry(settings, number, x=x)
     splits = json.loads(losses)
     means = {} if metrics == "{}" else {k: sum(v) / len(v) for k, v in json.loads(metrics).items() if v}
     if not (isinstance(settings, dict) and isinstance(splits, list)):
         raise ValueError("not as it was written")
-    return _Entry(settings, number, continues, x, status, splits, means, float(seconds), str(error))
+    return Entry(settings, number, continues, x, status, splits, means, float(seconds), str(error))
 
 
-def _columns(entries: Iterable[_Entry], X: Array | None = None) -> Trials:
+def columns(entries: Iterable[Entry], X: Array | None = None) -> Trials:
     """Return entries as columns; their coordinates, where not given, are what was written."""
     found = list(entries)
     if X is None:

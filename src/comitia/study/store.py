@@ -191,8 +191,9 @@ class SqliteStore:
             rows = self._connection.execute(
                 "SELECT number, batch, x, repeats, folds, continues, root, first_repeat FROM trials ORDER BY number"
             ).fetchall()
+            selection_losses = "selection_losses" if self._version > 1 else "'[]'"
             results = self._connection.execute(
-                "SELECT number, status, losses, metrics, seconds, n_evaluations, error, selection_losses "
+                f"SELECT number, status, losses, metrics, seconds, n_evaluations, error, {selection_losses} "
                 "FROM observations ORDER BY number"
             ).fetchall()
         try:

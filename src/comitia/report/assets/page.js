@@ -176,7 +176,7 @@ const comitia = (() => {
       : head.best && head.is_of_rows ? "The best of many, judged by the rows that chose it: optimistic." : "";
     const facts = [
       ["Trials", number(head.n_finished), [head.n_failed ? `${number(head.n_failed)} failed` : "none failed", head.n_pending ? `${number(head.n_pending)} not finished` : null]],
-      ["Time", seconds(head.fit_seconds ?? head.trial_seconds), [head.fit_seconds === null ? "of all trials, added up" : `trials, added up: ${seconds(head.trial_seconds)}`]],
+      head.fit_seconds || head.trial_seconds ? ["Time", seconds(head.fit_seconds ?? head.trial_seconds), [head.fit_seconds === null ? "of all trials, added up" : `trials, added up: ${seconds(head.trial_seconds)}`]] : null,
       head.returned ? ["Returned", head.returned, []] : null,
       best ? ["Best single trial", best, head.is_of_rows ? ["on validation rows, optimistic"] : []] : null,
       ...Object.entries(head.validation_scores ?? {}).map(([name, score]) => [name, number(score), ["on validation rows"]]),
@@ -404,6 +404,11 @@ const comitia = (() => {
     window.addEventListener("afterprint", () => setTheme(before));
     draw(JSON.parse(byId("document").textContent));
   }
-  return { draw, start, paintAll, settings: () => JSON.parse(byId("settings").textContent) };
+  // for pages that are served: a few newer facts, before there is a newer document
+  function amend(headline) {
+    Object.assign(doc.headline, headline);
+    drawHeadline();
+  }
+  return { draw, amend, start, paintAll, drawContents, tools: { element, table, number, seconds }, settings: () => JSON.parse(byId("settings").textContent) };
 })();
 comitia.start();
