@@ -113,10 +113,10 @@ class AutoFit:
         keep = kept_by(self.method, self.scoring.loss)
         return keep if keep != "nothing" else "probabilities"
 
-    def open_study(self, seed: int | None, storage: str | Path | Store | None) -> Study:
+    def open_study(self, seed: int | None, storage: str | Path | Store | None, lag: int | None = None) -> Study:
         """Return the study of this fit, with the default of every learner to begin with, or resume the stored one."""
         assert self.evaluator.n_folds  # splits that do not fit are refused before a file is made
-        study = Study(self.default.space, self.method, seed=seed, storage=storage)
+        study = Study(self.default.space, self.method, seed=seed, storage=storage, lag=lag)
         if not len(study.history):
             for config in self.default.first:
                 study.enqueue(config)

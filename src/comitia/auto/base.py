@@ -26,7 +26,7 @@ from comitia.auto.nested import N_FITS, check_nested, nested_predictions
 from comitia.auto.refit import fit_again
 from comitia.auto.validation import Validated
 from comitia.committees.decisions import Rule
-from comitia.errors import ChoiceError
+from comitia.errors import ChoiceError, check_int
 from comitia.evaluation.checks import checked_metrics, checked_table
 from comitia.evaluation.judged import Given
 from comitia.evaluation.metrics import Target, check_task, scoring_for, with_positive
@@ -70,6 +70,7 @@ class AutoBase(Results):
         exclude: Sequence[str] = (),
         refit: Refit = "full",
         n_jobs: int | None = -1,
+        lag: int | None = None,
         executor: Executor | None = None,
         trial_time_limit: float | None = None,
         trial_memory_limit: float | None = None,
@@ -90,6 +91,7 @@ class AutoBase(Results):
         self.exclude = exclude
         self.refit = refit
         self.n_jobs = n_jobs
+        self.lag = lag
         self.executor = executor
         self.trial_time_limit = trial_time_limit
         self.trial_memory_limit = trial_memory_limit
@@ -152,7 +154,7 @@ class AutoBase(Results):
         manner = manner_of(self.refit, has_val=X_val is not None)
         with heard(self.verbose):
             auto = self._auto_fit(table, target, cv, groups, weights, shown)
-        study = auto.open_study(seed_of(self.random_state), self.storage)
+        study = auto.open_study(seed_of(self.random_state), self.storage, self.lag)
         with heard(self.verbose), ExitStack() as stack:
             executor = self._executor(meter, stack)
             auto.search(study, executor, meter, manner, self.callbacks, progress=self.verbose == 1)
@@ -207,6 +209,8 @@ class AutoBase(Results):
                 f"The 'estimate' parameter must be 'auto', 'nested' or False. Got {self.estimate!r} instead."
             )
         Budget(self.time_limit, self.n_trials)
+        if self.lag is not None:
+            check_int(type(self).__name__, "lag", self.lag)
         if self.method is not None:
             get_method(self.method)
         default_space(Columns(1), self._task, 1, include=self.include, exclude=self.exclude)

@@ -85,7 +85,10 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
         first.
     n_jobs : int
         Worker processes: -1 for all processors, -2 for all but one. With 1 the same `random_state` gives the same
-        model; with more, suggestions depend on the order in which trials end.
+        model; with more, suggestions depend on the order in which trials end, unless there is a `lag`.
+    lag : int, optional
+        With it, a suggestion knows the results of all trials but the latest `lag` - 1, even if those have ended: with
+        `n_trials`, one to `lag` workers give the same model. 1 is the sequential search.
     executor : concurrent.futures.Executor, optional
         Where trials run, instead of `n_jobs` workers: `Serial()` for this process, where a trial cannot be killed.
     trial_time_limit, trial_memory_limit : float, optional
@@ -158,6 +161,7 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
         exclude: Sequence[str] = (),
         refit: Refit = "full",
         n_jobs: int | None = -1,
+        lag: int | None = None,
         executor: Executor | None = None,
         trial_time_limit: float | None = None,
         trial_memory_limit: float | None = None,
@@ -179,6 +183,7 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
             exclude=exclude,
             refit=refit,
             n_jobs=n_jobs,
+            lag=lag,
             executor=executor,
             trial_time_limit=trial_time_limit,
             trial_memory_limit=trial_memory_limit,

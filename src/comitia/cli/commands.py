@@ -6,11 +6,12 @@ import hashlib
 import json
 import shlex
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, fields, replace
+from enum import Enum
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -68,12 +69,22 @@ class FitOptions:
     include: list[str] | None = None
     exclude: list[str] | None = None
     jobs: int = -1
+    lag: int | None = None
     trial_time_limit: float | None = None
     trial_memory_limit: float | None = None
     delimiter: str | None = None
     seed: int | None = None
     checksum: str = ""
     """Of the table; empty before it was read."""
+
+    @classmethod
+    def given(cls, parameters: Mapping[str, Any]) -> FitOptions:
+        """Take the parameters of the command that are options of a fit, by their names."""
+        known = [field.name for field in fields(cls) if field.name in parameters]
+        found: dict[str, Any] = {name: parameters[name] for name in known}
+        for name, value in found.items():
+            found[name] = list(value) if isinstance(value, tuple) else str(value) if isinstance(value, Enum) else value
+        return cls(**found)
 
     def write(self, folder: Path) -> None:
         (folder / FILE).write_text(json.dumps(asdict(self), indent=1))
@@ -188,6 +199,7 @@ def _estimator(options: FitOptions, y: pd.Series) -> Auto:
         include=options.include or include,
         exclude=options.exclude or [],
         n_jobs=options.jobs,
+        lag=options.lag,
         trial_time_limit=options.trial_time_limit,
         trial_memory_limit=options.trial_memory_limit,
         random_state=options.seed,

@@ -37,7 +37,9 @@ from comitia.selections.single import found_best
 from comitia.space import Config, Space
 from comitia.study.budget import DEFAULT_SECONDS, Budget
 from comitia.study.entries import make_observation, make_trials
+from comitia.study.frame import frame_of
 from comitia.study.interrupts import held_back, watched
+from comitia.study.lagged import Lagged
 from comitia.study.loop import Evaluate, Run
 from comitia.study.record import DIRECTIONS, Direction, Result, StudyRecord
 from comitia.study.store import MemoryStore, make_store
@@ -63,6 +65,9 @@ class Study:
         What is done with the numbers that are told, or that a function returns. Recorded; if not given: what the
         storage was begun with, else "minimize". With "maximize" everything called a *loss* is the number with its sign
         turned; `best_value`, `Observation.value`, `to_frame` and the progress bar have the user's sign.
+    lag : int, optional
+        Suggestion k knows the results of trials 0 to k - lag and takes the later ones as pending, so that the study is
+        the same for one to `lag` workers. If not given: what the storage was begun with, else all results count.
 
     Examples
     --------
@@ -83,6 +88,7 @@ class Study:
         seed: int | None = None,
         storage: str | Path | Store | None = None,
         direction: Direction | None = None,
+        lag: int | None = None,
     ) -> None:
         if direction is not None and direction not in DIRECTIONS:
             raise UnknownName("direction", direction, DIRECTIONS)
@@ -90,16 +96,20 @@ class Study:
         given = None if space is None else make_space(space)
         if seed is not None:
             Seeds(seed)  # refuses what is not a seed before a file is made
+        if lag is not None:
+            check_int("Study", "lag", lag)
         self._record = StudyRecord(make_store(storage))
-        self._header = self._record.begin_or_compare(given, wanted, seed, direction)
+        self._header = self._record.begin_or_compare(given, wanted, seed, direction, lag)
         self.method = wanted or get_method(self._header.method)
         self.space = given if given is not None else Space.from_json(self._header.space)
         self.seeds = Seeds(self._header.seed)
-        self.direction = self._header.direction
+        self.direction, self.lag = self._header.direction, self._header.lag
         self.history = self._record.history(self.space, self.direction)
         self.stop_reason: str | None = None
         self.is_stopped = False
         self._optimizer = self.method.make_optimizer(self.space)
+        always_waits = self._optimizer.needs.generations  # for all of a generation, whoever works on it
+        self._lagged = None if self.lag is None or always_waits else Lagged(self.history, self.lag)
 
     @classmethod
     def open(cls, storage: str | Path) -> Study:
@@ -125,7 +135,7 @@ class Study:
         """Return a copy that has no file: it can be pickled, read and resumed, but is recorded nowhere."""
         store = MemoryStore()
         self.copy_to(store)
-        copy = Study(self.space, self.method, seed=self.seeds.seed, storage=store, direction=self.direction)
+        copy = Study(self.space, self.method, storage=store)
         for trial in self.history.begun:
             copy.history.begin(trial.number)
         copy.stop_reason = self.stop_reason
@@ -179,10 +189,23 @@ class Study:
         return trials
 
     def _suggest(self, n: int) -> list[Trial]:
-        values = self.method.goal.values(self.history, self.seeds)
+        if self._lagged is None:
+            return self._suggest_by(self.history, n)
+        trials: list[Trial] = []
+        while len(trials) < n:
+            # one that waits for results is asked again, when they must be there
+            found = next(filter(None, (self._suggest_by(known, 1) for known in self._lagged.views())), None)
+            if not found:
+                break
+            trials += found
+        return trials
+
+    def _suggest_by(self, history: History, n: int) -> list[Trial]:
+        """Append up to `n` suggestions, by what a history says."""
+        values = self.method.goal.values(history, self.seeds)
         # a generation is one record, whoever evaluates it and when: what is not wanted yet waits
         most = sys.maxsize if self._optimizer.needs.generations else n
-        asks = list(self._optimizer.ask(self.history, values, most, self.seeds))
+        asks = list(self._optimizer.ask(history, values, most, self.seeds))
         if len(asks) > most:
             raise ChoiceError(f"An optimizer must return at most {n} asks. Got {len(asks)} from {self.method.name!r}.")
         if not asks:
@@ -417,22 +440,7 @@ class Study:
         A study that maximises has the column "value" in place of "loss". A metric that is called as one of these
         columns is in the column "metrics.<name>".
         """
-        rows = []
-        name = "loss" if self.direction == "minimize" else "value"
-        for number in range(len(self.history)):
-            trial = self.history.trial(number)
-            observation = self.history.observation(number)
-            row: dict[str, object] = {"number": number, "status": "pending", name: math.nan}
-            if observation is not None:
-                row |= {"status": observation.status, name: observation.value}
-                row |= {_column_of(name): mean for name, mean in observation.mean_metrics.items()}
-                row |= {"seconds": observation.seconds, "error": observation.error}
-            rows.append(row | {f"config.{name}": value for name, value in trial.config.items()})
-        return pd.DataFrame(rows)
-
-
-def _column_of(metric: str) -> str:
-    return f"metrics.{metric}" if metric in ("number", "status", "loss", "value", "seconds", "error") else metric
+        return frame_of(self.history, "loss" if self.direction == "minimize" else "value")
 
 
 def _checked_callbacks(callbacks: Iterable[Callback]) -> list[Callback]:
