@@ -17,7 +17,7 @@ import numpy as np
 from synthetic import Function
 
 from comitia import FunctionEvaluator, Study
-from comitia.execution.crew import Outcome
+from comitia.execution.outcome import Outcome
 from comitia.history import Trial
 from comitia.space import Config
 from comitia.study.budget import Budget

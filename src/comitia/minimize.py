@@ -1,11 +1,13 @@
 """`minimize`: search any black box in one call."""
 
+from __future__ import annotations
+
 import logging
 from collections.abc import Callable, Iterable
-from concurrent.futures import Executor
 from pathlib import Path
 
 from comitia.evaluation.function import FunctionEvaluator
+from comitia.execution.crew import ExecutorLike
 from comitia.learners.registry import SpaceLike
 from comitia.methods import Method
 from comitia.seams import Store
@@ -31,7 +33,7 @@ def minimize(
     lag: int | None = None,
     seed: int | None = None,
     storage: str | Path | Store | None = None,
-    executor: Executor | None = None,
+    executor: ExecutorLike | None = None,
     callbacks: Iterable[Callback] = (),
     progress: bool = False,
 ) -> Study:

@@ -239,7 +239,7 @@ class Belief(Protocol):
         """Return the value expected at each row, (n,), in the model's own units."""
 
     def believe(self, X: Array) -> Belief:
-        """Return what would be believed if each row were found to be as expected, or as drawn: pending trials."""
+        """Return what would be believed if each row were found to be as expected: how pending trials count."""
 
 
 @runtime_checkable

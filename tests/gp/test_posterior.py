@@ -24,32 +24,25 @@ def test_a_branch_without_points_has_the_common_mean_and_the_whole_variance() ->
     assert (var[:, 0] > p.structure.variances(p.theta)[0]).all()
 
 
-def test_a_fantasy_is_a_draw_that_was_found_without_noise() -> None:
+def test_a_pending_point_is_an_observation_of_the_mean_without_noise() -> None:
     X, y, noise = problem()
     structure = Structure(CATEGORICAL)
-    thetas = np.stack([THETA, THETA + 0.2])
-    before = condition(Blocks(structure, X, y, branch_of(X), noise), thetas)
+    before = condition(Blocks(structure, X, y, branch_of(X), noise), THETA)
     new = problem(3, 5)[0]
     labels = np.array([0, 0, 99])  # twice the same branch, and a fresh one
-    normals = np.random.default_rng(0).standard_normal((2, 3))
-    imagined, values = before.imagine(new, labels, normals)
+    believed = before.believe(new, labels)
+    values = np.append(y, before.mean_var(new, labels)[0][0])
+    noises = np.append(noise, np.full(3, -np.exp(2 * THETA[NOISE])))  # what is added to every observation
+    points, branches = np.concatenate([X, new]), np.append(branch_of(X), labels)
+    refitted = condition(Blocks(structure, points, values, branches, noises), THETA)
     Z = problem(20, 6)[0]
     at = np.where(np.arange(20) % 5 == 0, 99, branch_of(Z))
-    for sample, theta in enumerate(thetas):
-        minus_noise = -np.exp(2 * theta[NOISE])  # what is added to every observation
-        points, found, branches, noises = X, y, branch_of(X), noise
-        for i, (x, label) in enumerate(zip(new, labels, strict=True)):
-            now = condition(Blocks(structure, points, found, branches, noises), theta)
-            mean, var = now.mean_var(x[None], np.array([label]))
-            assert values[sample, i] == pytest.approx(mean[0, 0] + np.sqrt(var[0, 0]) * normals[sample, i], abs=1e-5)
-            points, branches = np.concatenate([points, x[None]]), np.append(branches, label)
-            found, noises = np.append(found, values[sample, i]), np.append(noises, minus_noise)
-        refitted = condition(Blocks(structure, points, found, branches, noises), theta)
-        for ours, theirs in zip(imagined.mean_var(Z, at), refitted.mean_var(Z, at), strict=True):
-            np.testing.assert_allclose(ours[sample], theirs[0], atol=1e-5)
-    mean, var = imagined.mean_var(new, labels)
-    np.testing.assert_allclose(mean, values, atol=1e-5)
-    assert (var < 1e-5).all()
+    for ours, theirs in zip(believed.mean_var(Z, at), refitted.mean_var(Z, at), strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=1e-6)
+    np.testing.assert_allclose(believed.mean_var(Z, at)[0], before.mean_var(Z, at)[0])
+    assert (believed.mean_var(new, labels)[1] < 1e-6).all()
+    one_by_one = before.believe(new[:1], labels[:1]).believe(new[1:], labels[1:])
+    np.testing.assert_allclose(one_by_one.mean_var(Z, at)[1], believed.mean_var(Z, at)[1], atol=1e-7)
 
 
 def test_a_dense_model_takes_any_kernel() -> None:

@@ -9,7 +9,6 @@ import logging
 import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -35,6 +34,7 @@ from comitia.evaluation.judged import Given
 from comitia.evaluation.resampling import CV, Fixed, make_resampling
 from comitia.evaluation.scoring import Scoring, Task
 from comitia.evaluation.table import SELECTION_SPLIT, TableEvaluator
+from comitia.execution.crew import ExecutorLike
 from comitia.learners.default import DefaultSpace
 from comitia.methods import METHODS, Method, kept_by
 from comitia.methods.own import AUTO_ABSOLUTE, AUTO_COMMITTEE
@@ -125,7 +125,7 @@ class AutoFit:
     def search(
         self,
         study: Study,
-        executor: Executor,
+        executor: ExecutorLike,
         meter: Meter,
         manner: Manner,
         callbacks: Iterable[Callback] = (),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -33,6 +32,7 @@ from comitia.evaluation.metrics import Target, check_task, scoring_for, with_pos
 from comitia.evaluation.resampling import CV
 from comitia.evaluation.scoring import LossLike, Scoring, Task, make_scoring
 from comitia.execution import Workers
+from comitia.execution.crew import ExecutorLike, with_limits
 from comitia.execution.kept import kept_starter
 from comitia.learners.default import default_space
 from comitia.methods import Method, get_method
@@ -71,7 +71,7 @@ class AutoBase(Results):
         refit: Refit = "full",
         n_jobs: int | None = -1,
         lag: int | None = None,
-        executor: Executor | None = None,
+        executor: ExecutorLike | None = None,
         trial_time_limit: float | None = None,
         trial_memory_limit: float | None = None,
         storage: str | Path | Store | None = None,
@@ -309,15 +309,15 @@ class AutoBase(Results):
         has_selection_split = self.method is not None and get_method(self.method).has_selection_split
         return default_folds(target, self._task, rows.groups, has_selection_split=has_selection_split)
 
-    def _executor(self, meter: Meter, stack: ExitStack) -> Executor:
+    def _executor(self, meter: Meter, stack: ExitStack) -> ExecutorLike:
         """Return where trials and refits run; the stack closes workers that are started here."""
-        if self.executor is not None:
-            return self.executor
         time_limit = meter.budget.time_limit
         limit = self.trial_time_limit
         if limit is None and time_limit is not None:
             limit = TRIAL_SHARE * time_limit  # one trial that never ends must not take all of it
         memory_limit = self.trial_memory_limit
+        if self.executor is not None:
+            return with_limits(self.executor, limit, memory_limit)
         workers = Workers(self.n_jobs, trial_time_limit=limit, trial_memory_limit=memory_limit, starter=kept_starter)
         return stack.enter_context(workers)
 

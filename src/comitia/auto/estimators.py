@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import Executor
 from pathlib import Path
 from typing import Literal
 
@@ -24,6 +23,7 @@ from comitia.evaluation.judged import Given
 from comitia.evaluation.metrics import Target, make_target, needs_positive
 from comitia.evaluation.resampling import CV
 from comitia.evaluation.scoring import LossLike, make_scoring
+from comitia.execution.crew import ExecutorLike
 from comitia.methods import Method
 from comitia.seams import Store
 from comitia.study.study import Callback
@@ -89,8 +89,9 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
     lag : int, optional
         With it, a suggestion knows the results of all trials but the latest `lag` - 1, even if those have ended: with
         `n_trials`, one to `lag` workers give the same model. 1 is the sequential search.
-    executor : concurrent.futures.Executor, optional
-        Where trials run, instead of `n_jobs` workers: `Serial()` for this process, where a trial cannot be killed.
+    executor : concurrent.futures.Executor, dask.distributed.Client or str, optional
+        Where trials run, instead of `n_jobs` workers: a Dask client or the address of a scheduler, where limits of a
+        trial hold as well; `Serial()` for this process, where a trial cannot be killed.
     trial_time_limit, trial_memory_limit : float, optional
         Seconds and bytes after which a trial is killed. If not given: four tenths of the time limit, and an equal
         share of the memory that is free (within the limits of a container).
@@ -162,7 +163,7 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
         refit: Refit = "full",
         n_jobs: int | None = -1,
         lag: int | None = None,
-        executor: Executor | None = None,
+        executor: ExecutorLike | None = None,
         trial_time_limit: float | None = None,
         trial_memory_limit: float | None = None,
         storage: str | Path | Store | None = None,

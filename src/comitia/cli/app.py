@@ -88,6 +88,9 @@ def fit(
     include: Annotated[list[str] | None, typer.Option(help="A learner to search; may be repeated.")] = None,
     exclude: Annotated[list[str] | None, typer.Option(help="A learner to leave out; may be repeated.")] = None,
     jobs: Annotated[int, typer.Option(help="Worker processes; -1 for all processors.")] = -1,
+    dask: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler, tcp://..., to run trials there.")
+    ] = None,
     lag: Annotated[int | None, typer.Option(help="The same model with 1 to so many workers; 1 is sequential.")] = None,
     trial_time_limit: Annotated[float | None, typer.Option(help="Seconds after which a trial is killed.")] = None,
     trial_memory_limit: Annotated[float | None, typer.Option(help="Bytes beyond which a trial is killed.")] = None,
@@ -123,6 +126,7 @@ def resume(
     model: Annotated[Path, typer.Argument(help="Model folder of a fit that was interrupted, or should continue.")],
     time_limit: Annotated[float | None, typer.Option(help="Seconds for this call.")] = None,
     n_trials: Annotated[int | None, typer.Option(help="Configurations in all, earlier ones included.")] = None,
+    dask: Annotated[str | None, typer.Option(help="Address of a Dask scheduler, this time.")] = None,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
 ) -> None:
@@ -136,7 +140,7 @@ def resume(
         from comitia.cli.commands import check_interrupt, run_resume
 
         level = 0 if quiet else 2 if verbose else 1
-        estimator = run_resume(model, time_limit, n_trials, verbose=level, began=_began(context))
+        estimator = run_resume(model, time_limit, n_trials, dask, verbose=level, began=_began(context))
         _print_summary(estimator, model)
         check_interrupt(estimator, model)
 

@@ -70,6 +70,7 @@ class FitOptions:
     exclude: list[str] | None = None
     jobs: int = -1
     lag: int | None = None
+    dask: str | None = None
     trial_time_limit: float | None = None
     trial_memory_limit: float | None = None
     delimiter: str | None = None
@@ -123,7 +124,9 @@ def run_fit(options: FitOptions, output: Path, *, overwrite: bool, verbose: int,
         raise
 
 
-def run_resume(model: Path, time_limit: float | None, n_trials: int | None, *, verbose: int, began: float) -> Auto:
+def run_resume(
+    model: Path, time_limit: float | None, n_trials: int | None, dask: str | None, *, verbose: int, began: float
+) -> Auto:
     """Resume a fit; `began` is when the time began to count."""
     if not (model / FILE).is_file():
         raise ModelError(f"{str(model)!r} must be the folder of a fit that was begun. It is not: there is no {FILE}.")
@@ -135,6 +138,7 @@ def run_resume(model: Path, time_limit: float | None, n_trials: int | None, *, v
         raise TableError(f"The table must be the one the fit was begun with. {options.train!r} has changed. Fit again.")
     if time_limit is not None or n_trials is not None:
         options = replace(options, time_limit=time_limit, n_trials=n_trials)
+    options = replace(options, dask=dask)  # a scheduler of the first time may be gone
     X, y = split_target(table, options.target)
     return _fit_and_save(_estimator(options, y), _fit_data(options, X, y), model, verbose, began)
 
@@ -200,6 +204,7 @@ def _estimator(options: FitOptions, y: pd.Series) -> Auto:
         exclude=options.exclude or [],
         n_jobs=options.jobs,
         lag=options.lag,
+        executor=options.dask,
         trial_time_limit=options.trial_time_limit,
         trial_memory_limit=options.trial_memory_limit,
         random_state=options.seed,

@@ -5,8 +5,8 @@ p = a + 1/v ::
 
     mean(x) = m + k' alpha        variance(x) = k(x, x) - k' K^-1 k + (1 - k' u)^2 / p
 
-A pending point counts as found, without noise, at a value that is drawn from what is believed of it (a fantasy, Snoek
-et al. 2012), another one for each theta: one more row of the factor.
+A pending point counts as found to have its mean, without noise: it has alpha 0, so that the mean stays as it is
+everywhere, and the variance shrinks around the point, by one more row of the factor.
 """
 
 from __future__ import annotations
@@ -161,82 +161,35 @@ class Posterior:
 
     # ---- growing ----------------------------------------------------------------------------------------------------
 
-    def imagine(self, X: Array, labels: Labels, normals: Array) -> tuple[Posterior, Array]:
-        """Return the posterior if the function were found at values drawn jointly, and these, (n_samples, n_rows).
+    def believe(self, X: Array, labels: Labels | None = None) -> Posterior:
+        """Return the posterior if the function were found to have its mean at each row, without noise."""
+        labels = np.zeros(len(X), dtype=np.int64) if labels is None else labels
+        factors, p = dict(self.factors), self.p.copy()
+        for label in np.unique(labels).tolist():
+            old = factors.get(label)
+            factors[label] = self._grown(old, X[labels == label])
+            p += factors[label].u.sum(axis=1) - (0.0 if old is None else old.u.sum(axis=1))
+        return replace(self, factors=factors, p=p)
 
-        `normals` are standard normal draws, (n_samples, n_rows).
-        """
-        n, q = normals.shape
-        news = {label: self._new(label, X[labels == label]) for label in np.unique(labels).tolist()}
-        C, rest = np.zeros((n, q, q)), np.ones((n, q))
-        for label, new in news.items():
-            rows = np.flatnonzero(labels == label)
-            C[:, rows[:, None], rows], rest[:, rows] = new.C, new.rest
-        C += rest[:, :, None] * rest[:, None, :] / self.p[:, None, None]
-        L = np.stack([_safe_cholesky(matrix) for matrix in C])
-        values = self.mean_var(X, labels)[0] + (L @ normals[:, :, None])[:, :, 0]
-        return self._found(news, {label: values[:, labels == label] for label in news}), values
-
-    def _new(self, label: int, X: Array) -> _New:
-        """Return what is known of further rows of a branch."""
-        prior = self._cross(Factor(X, *3 * [np.empty(0)]), X)[0]
-        prior += JITTER * prior.max(axis=(1, 2), keepdims=True) * np.eye(len(X))
-        old = self.factors.get(label)
+    def _grown(self, old: Factor | None, X: Array) -> Factor:
+        """Add rows to the factor of every theta: v = k W', and the root of what is left of their covariance."""
+        n, q = len(self.theta), len(X)
         if old is None:
-            n = len(self.theta)
-            nothing = Factor(X[:0], np.empty((n, 0, 0)), np.empty((n, 0)), np.empty((n, 0)))
-            return _New(X, nothing, np.empty((n, len(X), 0)), np.empty((n, len(X), 0)), prior, np.ones(prior.shape[:2]))
-        k = self._cross(old, X)[0]  # (n_samples, n_rows, m)
-        v = k @ old.W.transpose(0, 2, 1)
-        return _New(X, old, k, v, prior - v @ v.transpose(0, 2, 1), 1.0 - (k @ old.u[:, :, None])[:, :, 0])
-
-    def _found(self, news: dict[int, _New], values: dict[int, Array]) -> Posterior:
-        """Return the posterior if the function were found at values, (n_samples, n_rows) in each branch, without noise.
-
-        The factors grow by rows, z = K^-1 y with them, and the constant mean follows.
-        """
-        z = {name: factor.alpha + self.mean[:, None] * factor.u for name, factor in self.factors.items()}
-        factors, p, c = dict(self.factors), self.p.copy(), self.mean * self.p
-        for label, new in news.items():
-            W = new.grown()
-            q, m = len(new.X), new.k.shape[2]
-            before = z.get(label, np.empty((len(p), 0)))
-            left = values[label] - (new.k @ before[:, :, None])[:, :, 0]
-            a = (W[:, m:, m:] @ left[:, :, None])[:, :, 0]
-            z[label] = np.pad(before, ((0, 0), (0, q))) + (a[:, None, :] @ W[:, m:])[:, 0]
-            u = (W.transpose(0, 2, 1) @ W.sum(axis=2)[:, :, None])[:, :, 0]
-            p += u.sum(axis=1) - new.old.u.sum(axis=1)
-            c += z[label].sum(axis=1) - before.sum(axis=1)
-            factors[label] = Factor(np.concatenate([new.old.X, new.X]), W, u, u)
-        mean = c / p
-        moved = {name: replace(factor, alpha=z[name] - mean[:, None] * factor.u) for name, factor in factors.items()}
-        return replace(self, factors=moved, mean=mean, p=p)
-
-
-@dataclass(frozen=True, eq=False)
-class _New:
-    """Rows that a block is to grow by."""
-
-    X: Array
-    old: Factor
-    k: Array
-    """Covariances with the block's points, (n_samples, n_rows, m)."""
-    v: Array
-    """The same times W', (n_samples, n_rows, m)."""
-    C: Array
-    """What is left of the covariance of the function between the rows, the mean known, (n_samples, n_rows, n_rows)."""
-    rest: Array
-    """1 - k' u, (n_samples, n_rows)."""
-
-    def grown(self) -> Array:
-        """Return the inverse of the grown factor, (n_samples, m + n_rows, m + n_rows)."""
-        n, q, m = self.k.shape
+            old = Factor(X[:0], np.empty((n, 0, 0)), np.empty((n, 0)), np.empty((n, 0)))
+        m = len(old.X)
+        left = self._cross(Factor(X, old.W, old.alpha, old.u), X)[0]  # (n_samples, q, q)
+        left += JITTER * left.max(axis=(1, 2), keepdims=True) * np.eye(q)
         W = np.zeros((n, m + q, m + q))
-        W[:, :m, :m] = self.old.W
+        if m:
+            v = self._cross(old, X)[0] @ old.W.transpose(0, 2, 1)  # (n_samples, q, m)
+            left -= v @ v.transpose(0, 2, 1)
+            W[:, :m, :m] = old.W
         for sample in range(n):
-            W[sample, m:, m:] = inverse_factor(_safe_cholesky(self.C[sample]))
-        W[:, m:, :m] = -W[:, m:, m:] @ (self.v @ self.old.W)
-        return W
+            W[sample, m:, m:] = inverse_factor(_safe_cholesky(left[sample]))
+        if m:
+            W[:, m:, :m] = -W[:, m:, m:] @ (v @ old.W)
+        u = (W.transpose(0, 2, 1) @ W.sum(axis=2)[:, :, None])[:, :, 0]
+        return Factor(np.concatenate([old.X, X]), W, np.pad(old.alpha, ((0, 0), (0, q))), u)
 
 
 def fitted(blocks: Blocks, posterior: Posterior) -> Array:

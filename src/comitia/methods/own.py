@@ -32,7 +32,6 @@ BAYES = partial(
         acquisition=augmented_improvement,
     ),
     maximiser=Perturbations(),
-    keeps_apart=False,
 )
 """Each choice measured on `benchmarks/studies/synthetic.py`; docs/lab/searches.md has the numbers."""
 

@@ -9,7 +9,6 @@ import logging
 import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Executor
 from contextlib import ExitStack, suppress
 from itertools import islice
 from pathlib import Path
@@ -27,7 +26,7 @@ from comitia.errors import (
     UnknownName,
     check_int,
 )
-from comitia.execution.crew import make_crew
+from comitia.execution.crew import ExecutorLike, make_crew
 from comitia.history import History, Observation, Trial
 from comitia.learners.registry import SpaceLike, make_space
 from comitia.methods import Method, get_method
@@ -307,7 +306,7 @@ class Study:
         time_limit: float | None = None,
         n_evaluations: int | None = None,
         n_jobs: int | None = None,
-        executor: Executor | None = None,
+        executor: ExecutorLike | None = None,
         callbacks: Iterable[Callback] = (),
         progress: bool = False,
     ) -> Study:
@@ -324,8 +323,8 @@ class Study:
         n_jobs : int, optional
             Trials at a time; by default the executor's number of workers, else 1. -1 means all processors, -2 all but
             one. Without an executor, more than one, or a `time_limit`, means worker processes, which can be killed.
-        executor : concurrent.futures.Executor, optional
-            `Workers(2, trial_time_limit=10)` for limits on a trial; or any other executor.
+        executor : concurrent.futures.Executor, dask.distributed.Client or str, optional
+            `Workers(2, trial_time_limit=10)` for limits on a trial; any other executor; a Dask client, or an address.
         callbacks : iterable of callable (study, observation)
             Called after each trial; `study.stop()` ends the run. `Patience(20)` is one.
         progress : bool

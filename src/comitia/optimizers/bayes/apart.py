@@ -16,9 +16,9 @@ from comitia.arrays import Array
 from comitia.seams import Belief, SmoothBelief
 from comitia.space import Space
 
-SHARE = 0.15
+SHARE = 0.05
 """Of that distance; benchmarks/studies/batches.py measures it."""
-N_NEAR = 12
+N_NEAR = 8
 WIDEST = 0.05
 """The largest r, in the encoded range: where a branch has few trials, others are far away."""
 SQUARES = (1e-12, 1e3)
@@ -94,5 +94,5 @@ class SmoothApart(Apart):
 
 def apart(belief: Belief, space: Space, tried: Array) -> Apart:
     """Return a belief that keeps suggestions away from whatever it is told to believe from now on."""
-    kind = SmoothApart if isinstance(belief, SmoothBelief) else Apart
-    return kind(belief, space, space.impute(tried), np.empty((0, len(space))), np.empty(0))
+    nothing = space.impute(tried), np.empty((0, len(space))), np.empty(0)
+    return SmoothApart(belief, space, *nothing) if isinstance(belief, SmoothBelief) else Apart(belief, space, *nothing)

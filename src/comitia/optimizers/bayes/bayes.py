@@ -24,8 +24,8 @@ N_TRIED = 16
 class Bayes:
     """Fit a model to the values, and ask for the maximum of its acquisition function.
 
-    Trials that are pending, and those asked before in the same call, count as if they had been found, at values that a
-    Gaussian process draws for them.
+    Trials that are pending, and those asked before in the same call, count as if they had been found to be as
+    expected, and the next keeps a distance from them.
 
     Parameters
     ----------
@@ -38,9 +38,6 @@ class Bayes:
         Every so many-th trial is a random configuration, as SMAC interleaves them; 0 is none.
     clock : callable (space) -> Surrogate, optional
         Learns how long trials take; then what counts is expected improvement per second.
-    keeps_apart : bool
-        Whether suggestions keep a distance from pending trials beside that; see `apart`. Not needed where the
-        acquisition knows that a place which is known up to the noise has nothing to teach.
     """
 
     needs = Needs()
@@ -54,14 +51,12 @@ class Bayes:
         n_initial: int = 5,
         random_every: int = 0,
         clock: Callable[[Space], Surrogate] | None = None,
-        keeps_apart: bool = True,
     ) -> None:
         self._space = space
         self._surrogate = surrogate(space)
         self._maximiser = maximiser
         self._n_initial, self._random_every = n_initial, random_every
         self._clock = None if clock is None else clock(space)
-        self._keeps_apart = keeps_apart
         self._initial = Sobol(space)
 
     def ask(self, history: History, values: Values, n: int, seeds: Seeds) -> Sequence[Ask]:
@@ -82,7 +77,7 @@ class Bayes:
             seconds = log_seconds(history)[says_something]
             clock = self._clock.belief(X, Values(seconds), len(history), seeds)
             belief = PerSecond(belief, clock, float(seconds.std()))
-        if self._keeps_apart and (history.n_pending or n > 1):
+        if history.n_pending or n > 1:
             belief = apart(belief, self._space, X)
         if history.n_pending:
             belief = belief.believe(np.array([trial.x for trial in history.pending]))

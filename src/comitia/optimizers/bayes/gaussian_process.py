@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -70,11 +69,8 @@ class ProcessBelief:
     view: View
     posterior: Posterior
     best: Array
-    """The incumbent: the best mean at a tried point, or a pending one's value, for each theta, (n_samples, 1)."""
+    """The incumbent: the best mean at a tried or pending point, for each theta, (n_samples, 1)."""
     acquisition: Acquisition
-    fantasies: Callable[[int], np.random.Generator]
-    """The draws for pending trials, by the number of those before."""
-    n_believed: int = 0
 
     def score(self, X: Array) -> Array:
         mean, var = self.posterior.mean_var(*self.view(X))
@@ -84,11 +80,10 @@ class ProcessBelief:
         return np.asarray(self.posterior.mean_var(*self.view(X))[0].mean(axis=0))
 
     def believe(self, X: Array) -> ProcessBelief:
-        """Take the rows as found at values that are drawn, another one for each theta (Snoek et al. 2012, §3.2)."""
-        normals = self.fantasies(self.n_believed).standard_normal((len(X), len(self.best))).T
-        posterior, values = self.posterior.imagine(*self.view(X), normals)
-        best = np.minimum(self.best, values.min(axis=1, keepdims=True))
-        return replace(self, posterior=posterior, best=best, n_believed=self.n_believed + len(X))
+        """Keep the mean, shrink the variance to nothing at the rows; the incumbent may be one of them."""
+        rows, labels = self.view(X)
+        best = np.minimum(self.best, self.posterior.mean_var(rows, labels)[0].min(axis=1, keepdims=True))
+        return replace(self, posterior=self.posterior.believe(rows, labels), best=best)
 
     def score_gradient(self, X: Array) -> tuple[Array, Array]:
         if self.acquisition is not expected_improvement:
@@ -159,7 +154,7 @@ class GaussianProcess:
         gaussian = self._gaussian(rows[:n], labels[:n], values.of_first(n), self._samples(len(y)))
         posterior = condition(blocks, self._theta(blocks, rows, labels, y, gaussian, seeds("theta", number)))
         best = fitted(blocks, posterior).min(axis=1, keepdims=True)
-        return ProcessBelief(self.view, posterior, best, self._acquisition, partial(seeds, "fantasies", number))
+        return ProcessBelief(self.view, posterior, best, self._acquisition)
 
     def _samples(self, n: int) -> bool:
         """Tell whether theta is sampled after so many observations."""
