@@ -129,6 +129,7 @@ def test_twenty_workers_that_are_killed_lose_no_trial() -> None:
     survives(20, 60)
 
 
+@pytest.mark.slow
 def test_a_trial_that_kills_its_worker_twice_is_given_up() -> None:
     def murderous(config: Any) -> float:
         if config["a"] == 2:
@@ -141,7 +142,7 @@ def test_a_trial_that_kills_its_worker_twice_is_given_up() -> None:
             time.sleep(60)
         return float(config["a"])
 
-    with cluster(3) as found:
+    with cluster(4) as found:  # the third start, at which it is given up, may take one more
         study = Study({"a": [1, 2, 3]}, "grid", seed=0)
         study.run(FunctionEvaluator(murderous), n_trials=3, n_jobs=1, executor=found.address)
     bounded(study, 3)
@@ -163,7 +164,7 @@ def test_a_scheduler_that_is_lost_ends_the_run_and_another_resumes_it(tmp_path: 
             if study.history.n_finished == 3:
                 found.kill_scheduler()
 
-        with pytest.raises(ExecutionError, match="run again with the same storage"):
+        with pytest.raises(ExecutionError, match="Everything finished is kept"):
             study.run(FunctionEvaluator(slow), n_trials=30, executor=found.address, callbacks=[kill])
     with Study.open(path) as study:
         assert study.history.n_finished >= 3

@@ -10,6 +10,8 @@ Dask.
 
 from __future__ import annotations
 
+import itertools
+import logging
 import pickle
 import queue
 import sys
@@ -30,6 +32,7 @@ from comitia.execution.workers import check_limits, pickled
 if TYPE_CHECKING:
     from distributed import Client, Future
 
+log = logging.getLogger("comitia")
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 
@@ -37,6 +40,8 @@ LOOK_SECONDS = 0.5
 """How often the driver looks whether the scheduler is still there while it waits."""
 COUNT_SECONDS = 1.0
 """How long the number of workers counts as known."""
+CLOSE_SECONDS = 2.0
+"""How long a client may take to part from its scheduler, which may be gone."""
 MOST_DEATHS = 2
 """Workers that may die under one trial."""
 MOST_LOSSES = 20
@@ -121,12 +126,14 @@ class DaskCrew(Generic[Task, Answer]):
         self._limits = (cluster.trial_time_limit, cluster.trial_memory_limit)
         self._n_wanted = n_slots
         self._n_slots, self._counted_at = 1, -COUNT_SECONDS
+        self._address = self._client.scheduler_info().get("address")
         self._run = uuid.uuid4().hex
+        self._numbers = itertools.count()
         self._payload = pickled("function", function)
         self._data: Future[bytes] | None = None
-        self._begun: dict[str, _Begun[Task]] = {}  # by key, in the order of beginning
-        self._done: dict[str, Outcome[Task, Answer]] = {}
-        self._ended: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._begun: dict[int, _Begun[Task]] = {}  # in the order of beginning
+        self._done: dict[int, Outcome[Task, Answer]] = {}
+        self._ended: queue.SimpleQueue[int] = queue.SimpleQueue()
         self._topic = f"comitia-{self._run}"
         self._client.subscribe_topic(self._topic, self._note_start)
 
@@ -145,21 +152,26 @@ class DaskCrew(Generic[Task, Answer]):
         return [begun.task for begun in self._begun.values()]
 
     def begin(self, task: Task) -> None:
-        key = f"{self._topic}-{uuid.uuid4().hex}"
+        number = next(self._numbers)
         begun = _Begun(task, cloudpickle.dumps(task), time.monotonic())
-        self._submit(key, begun)
-        self._begun[key] = begun
+        self._submit(number, begun)
+        self._begun[number] = begun
 
-    def _submit(self, key: str, begun: _Begun[Task]) -> None:
+    def _submit(self, number: int, begun: _Begun[Task]) -> None:
         if self._client.status != "running":
             raise self._lost()
-        if self._data is None or self._data.status in ("cancelled", "lost"):
-            self._data = self._client.scatter(self._payload, hash=False)
-        order = Order(self._run, self._topic, key, *self._limits)
+        if self._data is None:
+            if not self._client.nthreads():
+                log.info("waiting for a worker of the Dask scheduler at %s", self._address)
+                self._client.wait_for_workers(1)
+            # to all that are there: what a single worker has is lost with it
+            self._data = self._client.scatter(self._payload, hash=False, broadcast=True)
+        key = f"{self._topic}-{number}-{begun.n_losses}"
+        order = Order(self._run, self._topic, number, key, *self._limits)
         begun.future = self._client.submit(perform, self._data, begun.payload, order, key=key, pure=False)
-        begun.future.add_done_callback(lambda _: self._ended.put(key))
+        begun.future.add_done_callback(lambda _: self._ended.put(number))
 
-    def _note_start(self, event: tuple[float, str]) -> None:
+    def _note_start(self, event: tuple[float, int]) -> None:
         """Count how often a task was begun: more than once where its worker had died."""
         begun = self._begun.get(event[1])
         if begun is not None:
@@ -185,14 +197,14 @@ class DaskCrew(Generic[Task, Answer]):
         """Take what has ended from the queue."""
         while True:
             try:
-                key = self._ended.get_nowait()
+                number = self._ended.get_nowait()
             except queue.Empty:
                 return
-            begun = self._begun.get(key)
-            if begun is not None and key not in self._done and (outcome := self._outcome(key, begun)) is not None:
-                self._done[key] = outcome
+            begun = self._begun.get(number)
+            if begun is not None and number not in self._done and (outcome := self._outcome(number, begun)) is not None:
+                self._done[number] = outcome
 
-    def _outcome(self, key: str, begun: _Begun[Task]) -> Outcome[Task, Answer] | None:
+    def _outcome(self, number: int, begun: _Begun[Task]) -> Outcome[Task, Answer] | None:
         """Return what came of a task; None if it was sent again, or goes on."""
         future, seconds = begun.future, time.monotonic() - begun.at
         assert future is not None
@@ -214,25 +226,26 @@ class DaskCrew(Generic[Task, Answer]):
             if self._client.status != "running" or begun.n_losses >= MOST_LOSSES:
                 raise self._lost()
             begun.n_losses += 1
-            self._submit(key, begun)  # the workers that had the data are gone
+            self._data = None  # the workers that had them are gone
+            self._submit(number, begun)
         return None
 
     def _lost(self) -> ExecutionError:
         return ExecutionError(
-            f"The Dask scheduler must stay in reach. The connection to {self._client.scheduler_info().get('address')} "
-            f"was lost with {len(self._begun)} trials under way. Everything finished is kept: run again with the same "
-            "storage and a client of this or another cluster to resume."
+            f"The Dask scheduler at {self._address} must stay in reach. The connection was lost with "
+            f"{len(self._begun)} trials under way. Everything finished is kept: run again with the same storage and a "
+            "client of this or another cluster to resume."
         )
 
     def collect(self) -> list[Outcome[Task, Answer]]:
         self._look()
-        found = [self._done[key] for key in self._begun if key in self._done]
-        self._begun = {key: begun for key, begun in self._begun.items() if key not in self._done}
+        found = [self._done[number] for number in self._begun if number in self._done]
+        self._begun = {number: begun for number, begun in self._begun.items() if number not in self._done}
         self._done = {}
         return found
 
     def abandon(self) -> list[Outcome[Task, Answer]]:
-        running = [begun for key, begun in self._begun.items() if key not in self._done]
+        running = [begun for number, begun in self._begun.items() if number not in self._done]
         self._begun, self._done = {}, {}
         if self._client.status == "running":
             # what runs is killed by its worker, which sees that nobody wants it any more
@@ -246,7 +259,7 @@ class DaskCrew(Generic[Task, Answer]):
             self._client.unsubscribe_topic(self._topic)
         self._data = None
         if self._owns_client:
-            self._client.close()
+            self._client.close(timeout=CLOSE_SECONDS)
 
 
 def _killed(n: int) -> TrialCrashed:

@@ -39,7 +39,9 @@ class Order(NamedTuple):
     run: str
     topic: str
     """Where its beginning is told."""
+    number: int
     key: str
+    """Dask's name for it."""
     trial_time_limit: float | None
     trial_memory_limit: float | None
 
@@ -79,7 +81,7 @@ def perform(payload: bytes, task: bytes, order: Order) -> Packed:
     from distributed import get_worker
 
     worker = get_worker()
-    worker.log_event(order.topic, order.key)
+    worker.log_event(order.topic, order.number)
     pool = _enter(payload, order, worker)
     try:
         future = pool.workers.submit(pool.carrier, task)
