@@ -19,6 +19,7 @@ import time
 import uuid
 import zlib
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -143,7 +144,8 @@ class DaskCrew(Generic[Task, Answer]):
         if self._n_wanted is not None:
             return self._n_wanted
         if time.monotonic() - self._counted_at > COUNT_SECONDS and self._client.status == "running":
-            self._n_slots = max(1, sum(self._client.nthreads().values()))
+            with suppress(OSError, TimeoutError):  # a scheduler that is gone is found out by `wait`
+                self._n_slots = max(1, sum(self._client.nthreads().values()))
             self._counted_at = time.monotonic()
         return self._n_slots
 
@@ -161,15 +163,24 @@ class DaskCrew(Generic[Task, Answer]):
         if self._client.status != "running":
             raise self._lost()
         if self._data is None:
-            if not self._client.nthreads():
-                log.info("waiting for a worker of the Dask scheduler at %s", self._address)
-                self._client.wait_for_workers(1)
-            # to all that are there: what a single worker has is lost with it
-            self._data = self._client.scatter(self._payload, hash=False, broadcast=True)
+            self._data = self._scatter()
         key = f"{self._topic}-{number}-{begun.n_losses}"
         order = Order(self._run, self._topic, number, key, *self._limits)
         begun.future = self._client.submit(perform, self._data, begun.payload, order, key=key, pure=False)
         begun.future.add_done_callback(lambda _: self._ended.put(number))
+
+    def _scatter(self) -> Future[bytes]:
+        """Send the function to all workers that are there: what a single one has is lost with it."""
+        while self._client.status == "running":
+            try:
+                if not self._client.nthreads():
+                    log.info("waiting for a worker of the Dask scheduler at %s", self._address)
+                    self._client.wait_for_workers(1)
+                return self._client.scatter(self._payload, hash=False, broadcast=True)
+            except (OSError, TimeoutError) as error:  # a worker died while it was sent
+                log.info("sending the data again: %s", error)
+                time.sleep(LOOK_SECONDS)
+        raise self._lost()
 
     def _note_start(self, event: tuple[float, int]) -> None:
         """Count how often a task was begun: more than once where its worker had died."""
