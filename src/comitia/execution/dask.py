@@ -176,7 +176,8 @@ class DaskCrew(Generic[Task, Answer]):
                 if not self._client.nthreads():
                     log.info("waiting for a worker of the Dask scheduler at %s", self._address)
                     self._client.wait_for_workers(1)
-                return self._client.scatter(self._payload, hash=False, broadcast=True)
+                sent: Future[bytes] = self._client.scatter(self._payload, hash=False, broadcast=True)
+                return sent
             except (OSError, TimeoutError) as error:  # a worker died while it was sent
                 log.info("sending the data again: %s", error)
                 time.sleep(LOOK_SECONDS)
