@@ -16,8 +16,8 @@ from comitia.arrays import Array
 from comitia.seams import Belief, SmoothBelief
 from comitia.space import Space
 
-SHARE = 0.05
-"""Of that distance; benchmarks/studies/batches.py measures it."""
+SHARE = 0.25
+"""Of that distance, for the expected improvement; benchmarks/studies/batches.py measures it."""
 N_NEAR = 8
 WIDEST = 0.05
 """The largest r, in the encoded range: where a branch has few trials, others are far away."""
@@ -40,6 +40,7 @@ class Apart:
     """Imputed rows, (n, d)."""
     widths: Array
     """r of each pending trial, (n,)."""
+    share: float
 
     def score(self, X: Array) -> Array:
         return self.inner.score(X) + self.penalty(X)[0]
@@ -55,7 +56,7 @@ class Apart:
     def _width(self, row: Array) -> float:
         squares = np.sort(self._squares(self.tried, row)[0])
         near = squares[min(N_NEAR, len(squares)) - 1] if len(squares) else np.inf
-        return min(max(SHARE * float(np.sqrt(near)), NARROWEST), WIDEST)
+        return min(max(self.share * float(np.sqrt(near)), NARROWEST), WIDEST)
 
     def _squares(self, rows: Array, row: Array) -> tuple[Array, Array]:
         """Return squared distances of rows to one, (n,), and the differences of numbers. Categories are 0 or 1 apart.
@@ -92,7 +93,7 @@ class SmoothApart(Apart):
         return self.inner.mean_gradient(X)
 
 
-def apart(belief: Belief, space: Space, tried: Array) -> Apart:
+def apart(belief: Belief, space: Space, tried: Array, share: float = SHARE) -> Apart:
     """Return a belief that keeps suggestions away from whatever it is told to believe from now on."""
-    nothing = space.impute(tried), np.empty((0, len(space))), np.empty(0)
+    nothing = space.impute(tried), np.empty((0, len(space))), np.empty(0), share
     return SmoothApart(belief, space, *nothing) if isinstance(belief, SmoothBelief) else Apart(belief, space, *nothing)
