@@ -13,7 +13,7 @@ from comitia.errors import ComitiaError, ComitiaWarning
 from comitia.evaluation.function import FunctionEvaluator
 from comitia.evaluation.resampling import Fixed, Reshuffled
 from comitia.evaluation.table import TableEvaluator
-from comitia.execution import Serial, Workers
+from comitia.execution import DaskWorkers, Serial, Workers
 from comitia.history import History, Observation, Predictions, Trial, Truth
 from comitia.learners import get_space
 from comitia.methods import METHODS, Method, get_method, kept_by
@@ -38,6 +38,7 @@ __all__ = [
     "ComitiaError",
     "ComitiaWarning",
     "Config",
+    "DaskWorkers",
     "Fixed",
     "FunctionEvaluator",
     "Greedy",

@@ -1,11 +1,13 @@
 """`minimize`: search any black box in one call."""
 
+from __future__ import annotations
+
 import logging
 from collections.abc import Callable, Iterable
-from concurrent.futures import Executor
 from pathlib import Path
 
 from comitia.evaluation.function import FunctionEvaluator
+from comitia.execution.crew import ExecutorLike
 from comitia.learners.registry import SpaceLike
 from comitia.methods import Method
 from comitia.seams import Store
@@ -28,9 +30,10 @@ def minimize(
     time_limit: float | None = None,
     n_evaluations: int | None = None,
     n_jobs: int | None = None,
+    lag: int | None = None,
     seed: int | None = None,
     storage: str | Path | Store | None = None,
-    executor: Executor | None = None,
+    executor: ExecutorLike | None = None,
     callbacks: Iterable[Callback] = (),
     progress: bool = False,
 ) -> Study:
@@ -46,7 +49,7 @@ def minimize(
         With "maximize" the function's largest value is searched: `best_value` and `to_frame` have the function's sign.
     n_trials, time_limit, n_evaluations : optional
         The budget, as for `Study.run`; 100 trials if none of them is given.
-    method, n_jobs, seed, storage, executor, callbacks, progress
+    method, n_jobs, lag, seed, storage, executor, callbacks, progress
         As for `Study` and `Study.run`.
 
     Returns
@@ -64,7 +67,7 @@ def minimize(
     if n_trials is time_limit is n_evaluations is None:
         n_trials = DEFAULT_TRIALS
         log.warning("no budget was given, so the search takes %d trials: set n_trials or time_limit", n_trials)
-    study = Study(space, method, seed=seed, storage=storage, direction=direction)
+    study = Study(space, method, seed=seed, storage=storage, direction=direction, lag=lag)
     return study.run(
         FunctionEvaluator(function),
         n_trials=n_trials,

@@ -7,7 +7,7 @@ import pytest
 
 from comitia.gp import GP, Blocks, Matern52, Posterior, Scaled
 from comitia.gp.posterior import condition
-from comitia.gp.theta import Structure
+from comitia.gp.theta import NOISE, Structure
 from tests.gp.points import CATEGORICAL, THETA, branch_of, problem
 
 
@@ -24,26 +24,25 @@ def test_a_branch_without_points_has_the_common_mean_and_the_whole_variance() ->
     assert (var[:, 0] > p.structure.variances(p.theta)[0]).all()
 
 
-def test_a_fantasy_is_an_observation_of_the_mean_appended_to_the_factor() -> None:
+def test_a_pending_point_is_an_observation_of_the_mean_without_noise() -> None:
     X, y, noise = problem()
     structure = Structure(CATEGORICAL)
     before = condition(Blocks(structure, X, y, branch_of(X), noise), THETA)
     new = problem(3, 5)[0]
     labels = np.array([0, 0, 99])  # twice the same branch, and a fresh one
     believed = before.believe(new, labels)
-    values = y
-    points, branches, noises = X, branch_of(X), noise
-    for x, label in zip(new, labels, strict=True):
-        now = condition(Blocks(structure, points, values, branches, noises), THETA)
-        values = np.append(values, now.mean_var(x[None], np.array([label]))[0][0, 0])
-        points, branches = np.concatenate([points, x[None]]), np.append(branches, label)
-        noises = np.append(noises, 0.0)
+    values = np.append(y, before.mean_var(new, labels)[0][0])
+    noises = np.append(noise, np.full(3, -np.exp(2 * THETA[NOISE])))  # what is added to every observation
+    points, branches = np.concatenate([X, new]), np.append(branch_of(X), labels)
     refitted = condition(Blocks(structure, points, values, branches, noises), THETA)
     Z = problem(20, 6)[0]
     at = np.where(np.arange(20) % 5 == 0, 99, branch_of(Z))
     for ours, theirs in zip(believed.mean_var(Z, at), refitted.mean_var(Z, at), strict=True):
-        np.testing.assert_allclose(ours, theirs, atol=1e-7)
+        np.testing.assert_allclose(ours, theirs, atol=1e-6)
     np.testing.assert_allclose(believed.mean_var(Z, at)[0], before.mean_var(Z, at)[0])
+    assert (believed.mean_var(new, labels)[1] < 1e-6).all()
+    one_by_one = before.believe(new[:1], labels[:1]).believe(new[1:], labels[1:])
+    np.testing.assert_allclose(one_by_one.mean_var(Z, at)[1], believed.mean_var(Z, at)[1], atol=1e-7)
 
 
 def test_a_dense_model_takes_any_kernel() -> None:

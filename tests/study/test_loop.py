@@ -55,8 +55,10 @@ class TestBudgets:
             Study(SPACE).run(FunctionEvaluator(square), n_trials=1, n_jobs=n_jobs)
 
     def test_an_executor_must_be_one(self) -> None:
+        with pytest.raises(ChoiceError, match="address"):
+            Study(SPACE).run(FunctionEvaluator(square), n_trials=1, executor="dask")
         with pytest.raises(ChoiceError, match="submit"):
-            Study(SPACE).run(FunctionEvaluator(square), n_trials=1, executor="dask")  # type: ignore[arg-type]
+            Study(SPACE).run(FunctionEvaluator(square), n_trials=1, executor=3)  # type: ignore[arg-type]
 
 
 def test_progress_shows_on_standard_error(capfd: pytest.CaptureFixture[str]) -> None:

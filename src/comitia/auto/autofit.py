@@ -10,7 +10,6 @@ import logging
 import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -36,6 +35,7 @@ from comitia.evaluation.judged import Given
 from comitia.evaluation.resampling import CV, Fixed, make_resampling
 from comitia.evaluation.scoring import Scoring, Task
 from comitia.evaluation.table import SELECTION_SPLIT, TableEvaluator
+from comitia.execution.crew import ExecutorLike
 from comitia.history import Observation
 from comitia.learners.default import DefaultSpace
 from comitia.methods import METHODS, Method, kept_by
@@ -115,10 +115,10 @@ class AutoFit:
         keep = kept_by(self.method, self.scoring.loss)
         return keep if keep != "nothing" else "probabilities"
 
-    def open_study(self, seed: int | None, storage: str | Path | Store | None) -> Study:
+    def open_study(self, seed: int | None, storage: str | Path | Store | None, lag: int | None = None) -> Study:
         """Return the study of this fit, with the default of every learner to begin with, or resume the stored one."""
         assert self.evaluator.n_folds  # splits that do not fit are refused before a file is made
-        study = Study(self.default.space, self.method, seed=seed, storage=storage)
+        study = Study(self.default.space, self.method, seed=seed, storage=storage, lag=lag)
         if study.store.get("metric") is None:  # for whoever looks at the record while the search goes on
             metric = {"name": self.scoring.name, "best": self.scoring.best}
             study.store.put("metric", json.dumps(metric).encode())
@@ -130,7 +130,7 @@ class AutoFit:
     def search(
         self,
         study: Study,
-        executor: Executor,
+        executor: ExecutorLike,
         meter: Meter,
         manner: Manner,
         callbacks: Iterable[Callback] = (),

@@ -6,7 +6,6 @@ import logging
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -36,6 +35,7 @@ from comitia.evaluation.metrics import Target, check_task, scoring_for, with_pos
 from comitia.evaluation.resampling import CV
 from comitia.evaluation.scoring import LossLike, Scoring, Task, make_scoring
 from comitia.execution import Workers
+from comitia.execution.crew import ExecutorLike, with_limits
 from comitia.execution.kept import kept_starter
 from comitia.learners.default import default_space
 from comitia.methods import Method, get_method
@@ -75,7 +75,8 @@ class AutoBase(Results):
         exclude: Sequence[str] = (),
         refit: Refit = "full",
         n_jobs: int | None = -1,
-        executor: Executor | None = None,
+        lag: int | None = None,
+        executor: ExecutorLike | None = None,
         trial_time_limit: float | None = None,
         trial_memory_limit: float | None = None,
         storage: str | Path | Store | None = None,
@@ -95,6 +96,7 @@ class AutoBase(Results):
         self.exclude = exclude
         self.refit = refit
         self.n_jobs = n_jobs
+        self.lag = lag
         self.executor = executor
         self.trial_time_limit = trial_time_limit
         self.trial_memory_limit = trial_memory_limit
@@ -157,7 +159,7 @@ class AutoBase(Results):
         manner = manner_of(self.refit, has_val=X_val is not None)
         with heard(self.verbose):
             auto = self._auto_fit(table, target, cv, groups, weights, shown)
-        study = auto.open_study(seed_of(self.random_state), self.storage)
+        study = auto.open_study(seed_of(self.random_state), self.storage, self.lag)
         with heard(self.verbose), ExitStack() as stack:
             executor = self._executor(meter, stack)
             auto.search(study, executor, meter, manner, self.callbacks, progress=self.verbose == 1)
@@ -250,6 +252,8 @@ class AutoBase(Results):
         if not isinstance(self.verbose, bool):
             check_int(type(self).__name__, "verbose", self.verbose, 0)
         Budget(self.time_limit, self.n_trials)
+        if self.lag is not None:
+            check_int(type(self).__name__, "lag", self.lag)
         if self.method is not None:
             get_method(self.method)
         default_space(Columns(1), self._task, 1, include=self.include, exclude=self.exclude)
@@ -348,15 +352,15 @@ class AutoBase(Results):
         has_selection_split = self.method is not None and get_method(self.method).has_selection_split
         return default_folds(target, self._task, rows.groups, has_selection_split=has_selection_split)
 
-    def _executor(self, meter: Meter, stack: ExitStack) -> Executor:
+    def _executor(self, meter: Meter, stack: ExitStack) -> ExecutorLike:
         """Return where trials and refits run; the stack closes workers that are started here."""
-        if self.executor is not None:
-            return self.executor
         time_limit = meter.budget.time_limit
         limit = self.trial_time_limit
         if limit is None and time_limit is not None:
             limit = TRIAL_SHARE * time_limit  # one trial that never ends must not take all of it
         memory_limit = self.trial_memory_limit
+        if self.executor is not None:
+            return with_limits(self.executor, limit, memory_limit)
         workers = Workers(self.n_jobs, trial_time_limit=limit, trial_memory_limit=memory_limit, starter=kept_starter)
         return stack.enter_context(workers)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import Executor
 from pathlib import Path
 from typing import Literal
 
@@ -23,6 +22,7 @@ from comitia.evaluation.judged import Given
 from comitia.evaluation.metrics import Target, make_target, needs_positive
 from comitia.evaluation.resampling import CV
 from comitia.evaluation.scoring import LossLike, make_scoring
+from comitia.execution.crew import ExecutorLike
 from comitia.methods import Method
 from comitia.seams import Store
 from comitia.study.study import Callback
@@ -83,9 +83,13 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
         first.
     n_jobs : int
         Worker processes: -1 for all processors, -2 for all but one. With 1 the same `random_state` gives the same
-        model; with more, suggestions depend on the order in which trials end.
-    executor : concurrent.futures.Executor, optional
-        Where trials run, instead of `n_jobs` workers: `Serial()` for this process, where a trial cannot be killed.
+        model; with more, suggestions depend on the order in which trials end, unless there is a `lag`.
+    lag : int, optional
+        With it, a suggestion knows the results of all trials but the latest `lag` - 1, even if those have ended: with
+        `n_trials`, one to `lag` workers give the same model. 1 is the sequential search.
+    executor : concurrent.futures.Executor, dask.distributed.Client or str, optional
+        Where trials run, instead of `n_jobs` workers: a Dask client or the address of a scheduler, where limits of a
+        trial hold as well; `Serial()` for this process, where a trial cannot be killed.
     trial_time_limit : float, optional
         Seconds after which a trial is killed. If not given: four tenths of the time limit.
     trial_memory_limit : float, optional
@@ -174,7 +178,8 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
         exclude: Sequence[str] = (),
         refit: Refit = "full",
         n_jobs: int | None = -1,
-        executor: Executor | None = None,
+        lag: int | None = None,
+        executor: ExecutorLike | None = None,
         trial_time_limit: float | None = None,
         trial_memory_limit: float | None = None,
         storage: str | Path | Store | None = None,
@@ -195,6 +200,7 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
             exclude=exclude,
             refit=refit,
             n_jobs=n_jobs,
+            lag=lag,
             executor=executor,
             trial_time_limit=trial_time_limit,
             trial_memory_limit=trial_memory_limit,

@@ -1,8 +1,9 @@
 """What is fitted again at the end, and how the search leaves time for it."""
 
+from __future__ import annotations
+
 import logging
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -11,7 +12,8 @@ import numpy as np
 from comitia.arrays import Estimator, Indices
 from comitia.errors import NothingFound
 from comitia.evaluation.table import TableEvaluator
-from comitia.execution.crew import Crew, Outcome, make_crew
+from comitia.execution.crew import Crew, ExecutorLike, make_crew
+from comitia.execution.outcome import Outcome
 from comitia.history import History, Observation
 from comitia.seams import Member
 from comitia.seeds import Seeds
@@ -99,7 +101,9 @@ class LeaveTimeToRefit:
             study.stop()
 
 
-def fit_again(study: Study, evaluator: TableEvaluator, manner: Manner, executor: Executor, meter: Meter) -> Refitted:
+def fit_again(
+    study: Study, evaluator: TableEvaluator, manner: Manner, executor: ExecutorLike, meter: Meter
+) -> Refitted:
     """Fit what the method hands over within the time that is left.
 
     Members are fitted side by side, the heaviest first; those that fail or are not ready in time are left out, and

@@ -75,7 +75,9 @@ def fit(
     n_trials: Annotated[int | None, typer.Option(help="Configurations to try.")] = None,
     task: Annotated[str | None, typer.Option(help="classification or regression; detected if not given.")] = None,
     metric: MetricOption = None,
-    also: Annotated[list[str] | None, typer.Option(help="A further metric to report; may be repeated.")] = None,
+    metrics: Annotated[
+        list[str] | None, typer.Option("--also", help="A further metric to report; may be repeated.")
+    ] = None,
     pos_label: Annotated[str | None, typer.Option(help="The positive one of two classes, for f1 and its like.")] = None,
     class_weight: Annotated[str | None, typer.Option(help="balanced: rare classes count as much as others.")] = None,
     groups: Annotated[str | None, typer.Option(help="Column whose rows stay together in every split.")] = None,
@@ -87,6 +89,10 @@ def fit(
     include: Annotated[list[str] | None, typer.Option(help="A learner to search; may be repeated.")] = None,
     exclude: Annotated[list[str] | None, typer.Option(help="A learner to leave out; may be repeated.")] = None,
     jobs: Annotated[int, typer.Option(help="Worker processes; -1 for all processors.")] = -1,
+    dask: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler, tcp://..., to run trials there.")
+    ] = None,
+    lag: Annotated[int | None, typer.Option(help="The same model with 1 to so many workers; 1 is sequential.")] = None,
     trial_time_limit: Annotated[float | None, typer.Option(help="Seconds after which a trial is killed.")] = None,
     trial_memory_limit: Annotated[float | None, typer.Option(help="Bytes beyond which a trial is killed.")] = None,
     delimiter: Annotated[str | None, typer.Option(help="What separates columns; detected if not given.")] = None,
@@ -108,30 +114,7 @@ def fit(
     with one_line_errors():
         from comitia.cli.commands import FitOptions, check_interrupt, run_fit
 
-        options = FitOptions(
-            train=train,
-            target=target,
-            time_limit=time_limit,
-            n_trials=n_trials,
-            task=task,
-            metric=metric,
-            metrics=also,
-            pos_label=pos_label,
-            class_weight=class_weight,
-            groups=groups,
-            weights=weights,
-            time_column=time_column,
-            method=method,
-            estimate=estimate.value,
-            preset=preset.value,
-            include=include,
-            exclude=exclude,
-            jobs=jobs,
-            trial_time_limit=trial_time_limit,
-            trial_memory_limit=trial_memory_limit,
-            delimiter=delimiter,
-            seed=seed,
-        )
+        options = FitOptions.given(context.params)
         level = 0 if quiet else 2 if verbose else 1
         estimator = run_fit(options, output, overwrite=overwrite, verbose=level, began=_began(context))
         _print_summary(estimator, output)
@@ -144,6 +127,7 @@ def resume(
     model: Annotated[Path, typer.Argument(help="Model folder of a fit that was interrupted, or should continue.")],
     time_limit: Annotated[float | None, typer.Option(help="Seconds for this call.")] = None,
     n_trials: Annotated[int | None, typer.Option(help="Configurations in all, earlier ones included.")] = None,
+    dask: Annotated[str | None, typer.Option(help="Address of a Dask scheduler, this time.")] = None,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
 ) -> None:
@@ -157,7 +141,7 @@ def resume(
         from comitia.cli.commands import check_interrupt, run_resume
 
         level = 0 if quiet else 2 if verbose else 1
-        estimator = run_resume(model, time_limit, n_trials, verbose=level, began=_began(context))
+        estimator = run_resume(model, time_limit, n_trials, dask, verbose=level, began=_began(context))
         _print_summary(estimator, model)
         check_interrupt(estimator, model)
 

@@ -6,11 +6,12 @@ import hashlib
 import json
 import shlex
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, fields, replace
+from enum import Enum
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -68,12 +69,23 @@ class FitOptions:
     include: list[str] | None = None
     exclude: list[str] | None = None
     jobs: int = -1
+    lag: int | None = None
+    dask: str | None = None
     trial_time_limit: float | None = None
     trial_memory_limit: float | None = None
     delimiter: str | None = None
     seed: int | None = None
     checksum: str = ""
     """Of the table; empty before it was read."""
+
+    @classmethod
+    def given(cls, parameters: Mapping[str, Any]) -> FitOptions:
+        """Take the parameters of the command that are options of a fit, by their names."""
+        known = [field.name for field in fields(cls) if field.name in parameters]
+        found: dict[str, Any] = {name: parameters[name] for name in known}
+        for name, value in found.items():
+            found[name] = list(value) if isinstance(value, tuple) else str(value) if isinstance(value, Enum) else value
+        return cls(**found)
 
     def write(self, folder: Path) -> None:
         (folder / OPTIONS).write_text(json.dumps(asdict(self), indent=1))
@@ -112,7 +124,9 @@ def run_fit(options: FitOptions, output: Path, *, overwrite: bool, verbose: int,
         raise
 
 
-def run_resume(model: Path, time_limit: float | None, n_trials: int | None, *, verbose: int, began: float) -> Auto:
+def run_resume(
+    model: Path, time_limit: float | None, n_trials: int | None, dask: str | None, *, verbose: int, began: float
+) -> Auto:
     """Resume a fit; `began` is when the time began to count."""
     if not (model / OPTIONS).is_file():
         raise ModelError(
@@ -126,6 +140,7 @@ def run_resume(model: Path, time_limit: float | None, n_trials: int | None, *, v
         raise TableError(f"The table must be the one the fit was begun with. {options.train!r} has changed. Fit again.")
     if time_limit is not None or n_trials is not None:
         options = replace(options, time_limit=time_limit, n_trials=n_trials)
+    options = replace(options, dask=dask)  # a scheduler of the first time may be gone
     X, y = _with_target(*split_target(table, options.target))
     return _fit_and_save(_estimator(options, y), _fit_data(options, X, y), model, verbose, began)
 
@@ -200,6 +215,8 @@ def _estimator(options: FitOptions, y: pd.Series) -> Auto:
         include=options.include or include,
         exclude=options.exclude or [],
         n_jobs=options.jobs,
+        lag=options.lag,
+        executor=options.dask,
         trial_time_limit=options.trial_time_limit,
         trial_memory_limit=options.trial_memory_limit,
         random_state=options.seed,

@@ -1,37 +1,35 @@
 """Crews: who carries out the tasks of one run, and which of them are under way.
 
 A crew has one function, which it calls for every task; the function carries the data and travels once. `HereCrew`
-calls it in this thread, for `Serial`. `FuturesCrew` hands tasks to any other executor of `concurrent.futures`. One for
-another system, such as a Dask client, is a class with the methods of `Crew`: it sends the function once in its
-constructor, keeps the tasks in the order in which they were begun, and `make_crew` chooses it.
+calls it in this thread, for `Serial`. `DaskCrew` sends it to a cluster, `FuturesCrew` to any other executor of
+`concurrent.futures`. One for another system is a class with the methods of `Crew`: it sends the function once, keeps
+the tasks in the order in which they were begun, and `make_crew` chooses it.
 """
+
+from __future__ import annotations
 
 import math
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
-from typing import Generic, NamedTuple, ParamSpec, Protocol, TypeVar, runtime_checkable
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
+from typing import TYPE_CHECKING, Generic, ParamSpec, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from comitia.errors import ChoiceError, ExecutionError, check_int
+from comitia.execution.dask import DaskCrew, DaskWorkers, is_client
 from comitia.execution.kept import kept_starter
 from comitia.execution.machine import count_jobs, n_processors
+from comitia.execution.once import OnceFromFile
+from comitia.execution.outcome import Outcome
 from comitia.execution.workers import Workers
 
+if TYPE_CHECKING:
+    from distributed import Client
+
+ExecutorLike: TypeAlias = "Executor | DaskWorkers | Client | str"
+"""Where trials run: an executor of `concurrent.futures`, or a Dask cluster, by a client or a scheduler's address."""
 P = ParamSpec("P")
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
-
-
-class Outcome(NamedTuple, Generic[Task, Answer]):
-    """What came of a task."""
-
-    task: Task
-    answer: Answer | None
-    """None if there is an error."""
-    error: Exception | None
-    """What the task raised, why it was killed, or what happened to the executor."""
-    seconds: float
-    """Since it was begun."""
 
 
 class Crew(Protocol[Task, Answer]):
@@ -139,7 +137,9 @@ class FuturesCrew(Generic[Task, Answer]):
 
     def __init__(self, function: Callable[[Task], Answer], executor: Executor, n_slots: int) -> None:
         self.n_slots = n_slots
-        self._function = function
+        # a pool of processes would get the data with every task
+        self._file = OnceFromFile(function) if isinstance(executor, ProcessPoolExecutor) else None
+        self._function = self._file or function
         self._executor = executor
         self._workers = executor if isinstance(executor, Workers) else None
         self._owns_workers = self._workers is not None and not self._workers.is_held
@@ -193,11 +193,13 @@ class FuturesCrew(Generic[Task, Answer]):
         if self._workers is not None and self._owns_workers:
             self._workers.shutdown(cancel_futures=True)
         self.abandon()
+        if self._file is not None:
+            self._file.close()
 
 
 def make_crew(
     function: Callable[[Task], Answer],
-    executor: Executor | None = None,
+    executor: ExecutorLike | None = None,
     n_jobs: int | None = None,
     *,
     must_kill: bool = False,
@@ -209,12 +211,25 @@ def make_crew(
     n_wanted = count_jobs("run", "n_jobs", n_jobs)
     if executor is None:
         executor = Workers(n_wanted, starter=kept_starter) if n_wanted > 1 or must_kill else Serial()
+    if isinstance(executor, str) or is_client(executor):
+        executor = DaskWorkers(executor)  # type: ignore[arg-type]  # a client, if not an address
+    if isinstance(executor, DaskWorkers):
+        return DaskCrew(function, executor, None if n_jobs is None else n_wanted)
     if isinstance(executor, type) or not isinstance(executor, _Submits):
-        raise ChoiceError(f"The executor must have concurrent.futures' `submit`. Got {executor!r} instead.")
+        raise ChoiceError(
+            f"The executor must have concurrent.futures' `submit`, or be a Dask client or address. Got {executor!r}."
+        )
     n_slots = _n_slots(executor) if n_jobs is None else n_wanted
     if type(executor) is Serial:  # a subclass may submit in its own way
         return HereCrew(function, n_slots)
     return FuturesCrew(function, executor, n_slots)
+
+
+def with_limits(executor: ExecutorLike, seconds: float | None, memory: float | None) -> ExecutorLike:
+    """Return a Dask cluster with limits for a trial; other executors as they are."""
+    if isinstance(executor, str) or is_client(executor):
+        return DaskWorkers(executor, trial_time_limit=seconds, trial_memory_limit=memory)  # type: ignore[arg-type]
+    return executor
 
 
 @runtime_checkable

@@ -89,9 +89,7 @@ class Workers(Executor):
         starter: Callable[[int], Starter] = make_starter,
     ) -> None:
         self.n_workers = count_jobs("Workers", "n_workers", n_workers)
-        for name, limit in (("trial_time_limit", trial_time_limit), ("trial_memory_limit", trial_memory_limit)):
-            if limit is not None and not (isinstance(limit, Real) and limit > 0):
-                raise ChoiceError(f"The {name!r} parameter of Workers must be a number > 0. Got {limit!r} instead.")
+        check_limits("Workers", trial_time_limit, trial_memory_limit)
         self.trial_time_limit = trial_time_limit
         self.trial_memory_limit = trial_memory_limit
         self._make_starter = starter
@@ -172,7 +170,7 @@ class _Supervisor:
 
     def submit(self, fn: Function, args: tuple[object, ...]) -> AnyFuture:
         key = self._key_of(fn)
-        arguments = _pickled("arguments", args)
+        arguments = pickled("arguments", args)
         with self._queue_lock:
             if self._has_ended:
                 raise self._broken or ExecutionError("The pool was shut down while a task was submitted to it.")
@@ -187,7 +185,7 @@ class _Supervisor:
         if known is not None and known[0]() is fn:
             return known[1]
         key = next(self._function_numbers)
-        self._functions[key] = _pickled("function", fn)
+        self._functions[key] = pickled("function", fn)
         try:
             reference: Callable[[], Function | None] = weakref.ref(fn, lambda _: self._dropped.append(key))
         except TypeError:  # kept, where it cannot be watched
@@ -393,7 +391,15 @@ class _Supervisor:
                     self._condemn(worker, TrialCrashed("The task was given up and killed."))
 
 
-def _pickled(what: str, thing: object) -> bytes:
+def check_limits(of: str, seconds: float | None, memory: float | None) -> None:
+    """Refuse limits of a trial that are not positive numbers."""
+    for name, limit in (("trial_time_limit", seconds), ("trial_memory_limit", memory)):
+        if limit is not None and not (isinstance(limit, Real) and limit > 0):
+            raise ChoiceError(f"The {name!r} parameter of {of} must be a number > 0. Got {limit!r} instead.")
+
+
+def pickled(what: str, thing: object) -> bytes:
+    """Pickle a function or its arguments, by value what is defined in a script; say what to do if that fails."""
     try:
         return bytes(cloudpickle.dumps(thing))
     except Exception as error:

@@ -5,8 +5,8 @@ p = a + 1/v ::
 
     mean(x) = m + k' alpha        variance(x) = k(x, x) - k' K^-1 k + (1 - k' u)^2 / p
 
-A pending point whose result is taken to be its mean (a fantasy) has alpha 0: the mean stays as it is everywhere and the
-variance shrinks around the point, by one more row of the factor.
+A pending point counts as found to have its mean, without noise: it has alpha 0, so that the mean stays as it is
+everywhere, and the variance shrinks around the point, by one more row of the factor.
 """
 
 from __future__ import annotations
@@ -162,33 +162,34 @@ class Posterior:
     # ---- growing ----------------------------------------------------------------------------------------------------
 
     def believe(self, X: Array, labels: Labels | None = None) -> Posterior:
-        """Return the posterior if each row were observed, one after the other, to have its mean."""
+        """Return the posterior if the function were found to have its mean at each row, without noise."""
         labels = np.zeros(len(X), dtype=np.int64) if labels is None else labels
-        factors = dict(self.factors)
-        p = self.p.copy()
-        for x, label in zip(X, labels.tolist(), strict=True):
+        factors, p = dict(self.factors), self.p.copy()
+        for label in np.unique(labels).tolist():
             old = factors.get(label)
-            before = 0.0 if old is None else old.u.sum(axis=1)
-            factors[label] = self._appended(old, x)
-            p += factors[label].u.sum(axis=1) - before
+            factors[label] = self._grown(old, X[labels == label])
+            p += factors[label].u.sum(axis=1) - (0.0 if old is None else old.u.sum(axis=1))
         return replace(self, factors=factors, p=p)
 
-    def _appended(self, old: Factor | None, x: Array) -> Factor:
-        """Add a row to the factor of every theta: l = W k, and the root of what is left."""
-        amplitude, noise, offset = self.variances
-        peak = (amplitude + offset) * (1.0 + JITTER) + noise
+    def _grown(self, old: Factor | None, X: Array) -> Factor:
+        """Add rows to the factor of every theta: v = k W', and the root of what is left of their covariance."""
+        n, q = len(self.theta), len(X)
         if old is None:
-            return Factor(x[None], 1.0 / np.sqrt(peak)[:, None, None], np.zeros((len(peak), 1)), 1.0 / peak[:, None])
-        k = self._cross(old, x[None])[0][:, 0]  # (n_samples, m)
-        row = (old.W @ k[:, :, None])[:, :, 0]
-        left = np.sqrt(np.maximum(peak - np.einsum("sm,sm->s", row, row), JITTER * peak))
-        n, m = k.shape
-        W = np.zeros((n, m + 1, m + 1))
-        W[:, :m, :m], W[:, m, m] = old.W, 1.0 / left
-        W[:, m, :m] = -(row[:, None, :] @ old.W)[:, 0] / left[:, None]
+            old = Factor(X[:0], np.empty((n, 0, 0)), np.empty((n, 0)), np.empty((n, 0)))
+        m = len(old.X)
+        left = self._cross(Factor(X, old.W, old.alpha, old.u), X)[0]  # (n_samples, q, q)
+        left += JITTER * left.max(axis=(1, 2), keepdims=True) * np.eye(q)
+        W = np.zeros((n, m + q, m + q))
+        if m:
+            v = self._cross(old, X)[0] @ old.W.transpose(0, 2, 1)  # (n_samples, q, m)
+            left -= v @ v.transpose(0, 2, 1)
+            W[:, :m, :m] = old.W
+        for sample in range(n):
+            W[sample, m:, m:] = inverse_factor(_safe_cholesky(left[sample]))
+        if m:
+            W[:, m:, :m] = -W[:, m:, m:] @ (v @ old.W)
         u = (W.transpose(0, 2, 1) @ W.sum(axis=2)[:, :, None])[:, :, 0]
-        alpha = np.column_stack([old.alpha, np.zeros(n)])
-        return Factor(np.concatenate([old.X, x[None]]), W, alpha, u)
+        return Factor(np.concatenate([old.X, X]), W, np.pad(old.alpha, ((0, 0), (0, q))), u)
 
 
 def fitted(blocks: Blocks, posterior: Posterior) -> Array:

@@ -1,7 +1,8 @@
-"""New entries of a history: asks become trials, what a user tells becomes an observation."""
+"""What a study takes in: asks become trials, what a user tells becomes an observation, callbacks are checked."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -9,6 +10,8 @@ from comitia.errors import ChoiceError, TellError
 from comitia.history import History, Observation, Trial
 from comitia.seams import Ask
 from comitia.space import Config
+
+Called = TypeVar("Called", bound=Callable[..., object])
 
 
 def make_trials(history: History, asks: Sequence[Ask], configs: Sequence[Config]) -> list[Trial]:
@@ -70,3 +73,11 @@ def make_observation(history: History, trial: Trial | int, result: float | str |
             "If it failed, use tell(trial, error='what happened')."
         )
     return Observation(trial=asked, status="ok", losses=(float(result),))
+
+
+def checked_callbacks(callbacks: Iterable[Called]) -> list[Called]:
+    """Return callbacks as a list; refuse what cannot be called."""
+    found = list(callbacks) if isinstance(callbacks, Iterable) else [callbacks]
+    if not isinstance(callbacks, Iterable) or not all(callable(callback) for callback in found):
+        raise ChoiceError(f"'callbacks' must be a list of functions (study, observation). Got {callbacks!r} instead.")
+    return found

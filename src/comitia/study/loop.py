@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 from comitia.errors import ExecutionError, ExhaustedError, TrialCrashed, TrialMemory, TrialTimeout
-from comitia.execution.crew import Crew, Outcome
+from comitia.execution.crew import Crew
+from comitia.execution.outcome import Outcome
 from comitia.history import STATUSES, History, Observation, Status, Trial
 from comitia.seams import Bar, Evaluator, Screener
 from comitia.seeds import Seeds

@@ -43,6 +43,7 @@ class Header:
     seed: int
     versions: dict[str, str]
     direction: Direction = "minimize"
+    lag: int | None = None
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self)).encode()
@@ -67,7 +68,12 @@ class StudyRecord:
             raise StoreError(f"The study's record is damaged: {error}. Restore a copy, or use another path.") from error
 
     def begin_or_compare(
-        self, space: Space | None, method: Method | None, seed: int | None, direction: Direction | None
+        self,
+        space: Space | None,
+        method: Method | None,
+        seed: int | None,
+        direction: Direction | None,
+        lag: int | None = None,
     ) -> Header:
         """Write which study this is if the record is new, else compare; return what the record says."""
         header = self.header()
@@ -75,6 +81,8 @@ class StudyRecord:
             self._compare(header, space, method, seed)
             if direction is not None and header.direction != direction:
                 raise self._mismatch("direction", repr(header.direction), repr(direction))
+            if lag is not None and header.lag != lag:
+                raise self._mismatch("lag", "none" if header.lag is None else str(header.lag), str(lag))
         elif space is None:
             raise ChoiceError("A new study needs a space. Got none, and the storage holds no study.")
         else:
@@ -84,6 +92,7 @@ class StudyRecord:
                 seed=fresh_seed() if seed is None else int(seed),
                 versions=versions(),
                 direction=direction or "minimize",
+                lag=None if lag is None else int(lag),
             )
             self.store.put("study", header.to_bytes())
         return header

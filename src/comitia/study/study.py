@@ -9,7 +9,6 @@ import logging
 import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Executor
 from contextlib import ExitStack, suppress
 from itertools import islice
 from pathlib import Path
@@ -27,7 +26,7 @@ from comitia.errors import (
     UnknownName,
     check_int,
 )
-from comitia.execution.crew import make_crew
+from comitia.execution.crew import ExecutorLike, make_crew
 from comitia.history import History, Observation, Trial
 from comitia.learners.registry import SpaceLike, make_space
 from comitia.methods import Method, get_method
@@ -36,8 +35,10 @@ from comitia.seeds import Seeds
 from comitia.selections.single import found_best
 from comitia.space import Config, Space
 from comitia.study.budget import DEFAULT_SECONDS, Budget
-from comitia.study.entries import make_observation, make_trials
+from comitia.study.entries import checked_callbacks, make_observation, make_trials
+from comitia.study.frame import frame_of
 from comitia.study.interrupts import held_back, watched
+from comitia.study.lagged import Lagged
 from comitia.study.loop import Evaluate, Run
 from comitia.study.record import DIRECTIONS, Direction, Result, StudyRecord
 from comitia.study.store import MemoryStore, make_store
@@ -63,6 +64,9 @@ class Study:
         What is done with the numbers that are told, or that a function returns. Recorded; if not given: what the
         storage was begun with, else "minimize". With "maximize" everything called a *loss* is the number with its sign
         turned; `best_value`, `Observation.value`, `to_frame` and the progress bar have the user's sign.
+    lag : int, optional
+        Suggestion k knows the results of trials 0 to k - lag and takes the later ones as pending, so that the study is
+        the same for one to `lag` workers. If not given: what the storage was begun with, else all results count.
 
     Examples
     --------
@@ -83,6 +87,7 @@ class Study:
         seed: int | None = None,
         storage: str | Path | Store | None = None,
         direction: Direction | None = None,
+        lag: int | None = None,
     ) -> None:
         if direction is not None and direction not in DIRECTIONS:
             raise UnknownName("direction", direction, DIRECTIONS)
@@ -90,16 +95,20 @@ class Study:
         given = None if space is None else make_space(space)
         if seed is not None:
             Seeds(seed)  # refuses what is not a seed before a file is made
+        if lag is not None:
+            check_int("Study", "lag", lag)
         self._record = StudyRecord(make_store(storage))
-        self._header = self._record.begin_or_compare(given, wanted, seed, direction)
+        self._header = self._record.begin_or_compare(given, wanted, seed, direction, lag)
         self.method = wanted or get_method(self._header.method)
         self.space = given if given is not None else Space.from_json(self._header.space)
         self.seeds = Seeds(self._header.seed)
-        self.direction = self._header.direction
+        self.direction, self.lag = self._header.direction, self._header.lag
         self.history = self._record.history(self.space, self.direction)
         self.stop_reason: str | None = None
         self.is_stopped = False
         self._optimizer = self.method.make_optimizer(self.space)
+        always_waits = self._optimizer.needs.generations  # for all of a generation, whoever works on it
+        self._lagged = None if self.lag is None or always_waits else Lagged(self.history, self.lag)
 
     @classmethod
     def open(cls, storage: str | Path) -> Study:
@@ -125,7 +134,7 @@ class Study:
         """Return a copy that has no file: it can be pickled, read and resumed, but is recorded nowhere."""
         store = MemoryStore()
         self.copy_to(store)
-        copy = Study(self.space, self.method, seed=self.seeds.seed, storage=store, direction=self.direction)
+        copy = Study(self.space, self.method, storage=store)
         for trial in self.history.begun:
             copy.history.begin(trial.number)
         copy.stop_reason = self.stop_reason
@@ -179,10 +188,23 @@ class Study:
         return trials
 
     def _suggest(self, n: int) -> list[Trial]:
-        values = self.method.goal.values(self.history, self.seeds)
+        if self._lagged is None:
+            return self._suggest_by(self.history, n)
+        trials: list[Trial] = []
+        while len(trials) < n:
+            # one that waits for results is asked again, when they must be there
+            found = next(filter(None, (self._suggest_by(known, 1) for known in self._lagged.views())), None)
+            if not found:
+                break
+            trials += found
+        return trials
+
+    def _suggest_by(self, history: History, n: int) -> list[Trial]:
+        """Append up to `n` suggestions, by what a history says."""
+        values = self.method.goal.values(history, self.seeds)
         # a generation is one record, whoever evaluates it and when: what is not wanted yet waits
         most = sys.maxsize if self._optimizer.needs.generations else n
-        asks = list(self._optimizer.ask(self.history, values, most, self.seeds))
+        asks = list(self._optimizer.ask(history, values, most, self.seeds))
         if len(asks) > most:
             raise ChoiceError(f"An optimizer must return at most {n} asks. Got {len(asks)} from {self.method.name!r}.")
         if not asks:
@@ -243,7 +265,7 @@ class Study:
 
     def bar_for(self, trial: Trial) -> Bar | None:
         """Return what a trial is compared with, fold by fold, as the method has it; None if all its folds count."""
-        lazy = self.method.lazy
+        lazy = self.method.lazy if self.lag is None else None  # what a trial meets depends on who works how fast
         return None if lazy is None else lazy.bar(self.history, trial)
 
     def enqueue(self, config: Mapping[str, object]) -> Trial:
@@ -289,7 +311,7 @@ class Study:
         time_limit: float | None = None,
         n_evaluations: int | None = None,
         n_jobs: int | None = None,
-        executor: Executor | None = None,
+        executor: ExecutorLike | None = None,
         callbacks: Iterable[Callback] = (),
         progress: bool = False,
     ) -> Study:
@@ -306,8 +328,8 @@ class Study:
         n_jobs : int, optional
             Trials at a time; by default the executor's number of workers, else 1. -1 means all processors, -2 all but
             one. Without an executor, more than one, or a `time_limit`, means worker processes, which can be killed.
-        executor : concurrent.futures.Executor, optional
-            `Workers(2, trial_time_limit=10)` for limits on a trial; or any other executor.
+        executor : concurrent.futures.Executor, dask.distributed.Client or str, optional
+            `Workers(2, trial_time_limit=10)` for limits on a trial; any other executor; a Dask client, or an address.
         callbacks : iterable of callable (study, observation)
             Called after each trial; `study.stop()` ends the run. `Patience(20)` is one.
         progress : bool
@@ -316,7 +338,7 @@ class Study:
         meter = Budget(time_limit, n_trials, n_evaluations).start()
         if time_limit is n_trials is n_evaluations is None:
             log.warning("no budget was given, so the search takes %g s: set n_trials or time_limit", DEFAULT_SECONDS)
-        callbacks = _checked_callbacks(callbacks)
+        callbacks = checked_callbacks(callbacks)
         self._check_evaluator(evaluator)
         crew = make_crew(
             Evaluate(evaluator, self.seeds), executor, n_jobs, must_kill=meter.budget.time_limit is not None
@@ -422,26 +444,4 @@ class Study:
         A study that maximises has the column "value" in place of "loss". A metric that is called as one of these
         columns is in the column "metrics.<name>".
         """
-        rows = []
-        name = "loss" if self.direction == "minimize" else "value"
-        for number in range(len(self.history)):
-            trial = self.history.trial(number)
-            observation = self.history.observation(number)
-            row: dict[str, object] = {"number": number, "status": "pending", name: math.nan}
-            if observation is not None:
-                row |= {"status": observation.status, name: observation.value}
-                row |= {_column_of(name): mean for name, mean in observation.mean_metrics.items()}
-                row |= {"seconds": observation.seconds, "error": observation.error}
-            rows.append(row | {f"config.{name}": value for name, value in trial.config.items()})
-        return pd.DataFrame(rows)
-
-
-def _column_of(metric: str) -> str:
-    return f"metrics.{metric}" if metric in ("number", "status", "loss", "value", "seconds", "error") else metric
-
-
-def _checked_callbacks(callbacks: Iterable[Callback]) -> list[Callback]:
-    found = list(callbacks) if isinstance(callbacks, Iterable) else [callbacks]
-    if not isinstance(callbacks, Iterable) or not all(callable(callback) for callback in found):
-        raise ChoiceError(f"'callbacks' must be a list of functions (study, observation). Got {callbacks!r} instead.")
-    return found
+        return frame_of(self.history, "loss" if self.direction == "minimize" else "value")

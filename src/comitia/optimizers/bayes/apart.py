@@ -1,9 +1,9 @@
 """Suggestions keep their distance from trials that are pending.
 
-To believe that a pending trial will be found as expected is not enough. Near a known optimum the best place to look
-remains the same place: to look twice promises nearly as much as to look anywhere else. So what a belief promises is
-multiplied by `1 - exp(-d^2 / 2 r^2)` for every pending trial at distance d: a local penalty, as in González et al.
-2016, of a fixed width.
+A model that is sure of an optimum sees its best place there again and again, whatever the pending trials will find. So
+what a belief promises is multiplied by `1 - exp(-d^2 / 2 r^2)` for every pending trial at distance d: a local penalty,
+as in González et al. 2016. Its width r is a share of the distance within which the pending trial has `N_NEAR` finished
+ones: it shrinks as a search closes in, so that nothing keeps it from an optimum.
 """
 
 from __future__ import annotations
@@ -16,11 +16,16 @@ from comitia.arrays import Array
 from comitia.seams import Belief, SmoothBelief
 from comitia.space import Space
 
-RADIUS = 0.02
-"""r, in the encoded range. Pairs of a batch are then seldom nearer than a hundredth of the range."""
+SHARE = 0.25
+"""Of that distance, for the expected improvement; benchmarks/studies/batches.py measures it."""
+N_NEAR = 8
+WIDEST = 0.05
+"""The largest r, in the encoded range: where a branch has few trials, others are far away."""
 SQUARES = (1e-12, 1e3)
 """Squared distances count as at least and at most so many r^2: at a pending trial the penalty is large, not infinite,
 and far away an exponential does not overflow."""
+NARROWEST = 1e-9
+"""The smallest r: a finite number, where a configuration is asked again and again."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,8 +34,13 @@ class Apart:
 
     inner: Belief
     space: Space
+    tried: Array
+    """Imputed rows of finished trials, (m, d)."""
     pending: Array
     """Imputed rows, (n, d)."""
+    widths: Array
+    """r of each pending trial, (n,)."""
+    share: float
 
     def score(self, X: Array) -> Array:
         return self.inner.score(X) + self.penalty(X)[0]
@@ -39,22 +49,33 @@ class Apart:
         return self.inner.mean(X)
 
     def believe(self, X: Array) -> Apart:
-        pending = np.concatenate([self.pending, self.space.impute(X)])
-        return replace(self, inner=self.inner.believe(X), pending=pending)
+        rows = self.space.impute(X)
+        widths = np.concatenate([self.widths, [self._width(row) for row in rows]])
+        return replace(self, inner=self.inner.believe(X), pending=np.concatenate([self.pending, rows]), widths=widths)
 
-    def penalty(self, X: Array) -> tuple[Array, Array]:
-        """Return the logarithm of the factor at each row, (n,), and its gradient, (n, d). Categories are 0 or 1 apart.
+    def _width(self, row: Array) -> float:
+        squares = np.sort(self._squares(self.tried, row)[0])
+        near = squares[min(N_NEAR, len(squares)) - 1] if len(squares) else np.inf
+        return min(max(self.share * float(np.sqrt(near)), NARROWEST), WIDEST)
+
+    def _squares(self, rows: Array, row: Array) -> tuple[Array, Array]:
+        """Return squared distances of rows to one, (n,), and the differences of numbers. Categories are 0 or 1 apart.
 
         Rows of different branches differ in a category at least, so they are far apart.
         """
-        rows, is_number = self.space.impute(X), ~self.space.is_categorical
+        is_number = ~self.space.is_categorical
+        away = np.where(is_number, rows - row, 0.0)
+        return (away**2).sum(axis=1) + (rows[:, ~is_number] != row[~is_number]).sum(axis=1), away
+
+    def penalty(self, X: Array) -> tuple[Array, Array]:
+        """Return the logarithm of the factor at each row, (n,), and its gradient, (n, d)."""
+        rows = self.space.impute(X)
         value, gradient = np.zeros(len(rows)), np.zeros(rows.shape)
-        for row in self.pending:
-            away = np.where(is_number, rows - row, 0.0)
-            differ = (rows[:, ~is_number] != row[~is_number]).sum(axis=1)
-            half_square = np.clip(((away**2).sum(axis=1) + differ) / RADIUS**2, *SQUARES) / 2.0
+        for row, width in zip(self.pending, self.widths, strict=True):
+            squares, away = self._squares(rows, row)
+            half_square = np.clip(squares / width**2, *SQUARES) / 2.0
             value += np.log(-np.expm1(-half_square))
-            gradient += away / (np.expm1(half_square) * RADIUS**2)[:, None]
+            gradient += away / (np.expm1(half_square) * width**2)[:, None]
         return value, gradient
 
 
@@ -72,7 +93,7 @@ class SmoothApart(Apart):
         return self.inner.mean_gradient(X)
 
 
-def apart(belief: Belief, space: Space) -> Apart:
+def apart(belief: Belief, space: Space, tried: Array, share: float = SHARE) -> Apart:
     """Return a belief that keeps suggestions away from whatever it is told to believe from now on."""
-    nothing = np.empty((0, len(space)))
-    return SmoothApart(belief, space, nothing) if isinstance(belief, SmoothBelief) else Apart(belief, space, nothing)
+    nothing = space.impute(tried), np.empty((0, len(space))), np.empty(0), share
+    return SmoothApart(belief, space, *nothing) if isinstance(belief, SmoothBelief) else Apart(belief, space, *nothing)

@@ -6,7 +6,7 @@ import numpy as np
 
 from comitia.arrays import Array, Mask
 from comitia.history import History
-from comitia.optimizers.bayes.apart import apart
+from comitia.optimizers.bayes.apart import SHARE, apart
 from comitia.optimizers.bayes.gaussian_process import GaussianProcess
 from comitia.optimizers.bayes.maximise import LocalSearch
 from comitia.optimizers.bayes.per_second import PerSecond, log_seconds
@@ -24,8 +24,8 @@ N_TRIED = 16
 class Bayes:
     """Fit a model to the values, and ask for the maximum of its acquisition function.
 
-    Trials that are pending, and those asked before in the same call, count as if they had been found to be as expected,
-    and the next keeps a distance from them.
+    Trials that are pending, and those asked before in the same call, count as if they had been found to be as
+    expected, and the next keeps a distance from them.
 
     Parameters
     ----------
@@ -38,6 +38,8 @@ class Bayes:
         Every so many-th trial is a random configuration, as SMAC interleaves them; 0 is none.
     clock : callable (space) -> Surrogate, optional
         Learns how long trials take; then what counts is expected improvement per second.
+    share : float
+        How far suggestions keep from pending trials, as a share of the distance between finished ones; see `apart`.
     """
 
     needs = Needs()
@@ -51,12 +53,14 @@ class Bayes:
         n_initial: int = 5,
         random_every: int = 0,
         clock: Callable[[Space], Surrogate] | None = None,
+        share: float = SHARE,
     ) -> None:
         self._space = space
         self._surrogate = surrogate(space)
         self._maximiser = maximiser
         self._n_initial, self._random_every = n_initial, random_every
         self._clock = None if clock is None else clock(space)
+        self._share = share
         self._initial = Sobol(space)
 
     def ask(self, history: History, values: Values, n: int, seeds: Seeds) -> Sequence[Ask]:
@@ -78,7 +82,7 @@ class Bayes:
             clock = self._clock.belief(X, Values(seconds), len(history), seeds)
             belief = PerSecond(belief, clock, float(seconds.std()))
         if history.n_pending or n > 1:
-            belief = apart(belief, self._space)
+            belief = apart(belief, self._space, X, self._share)
         if history.n_pending:
             belief = belief.believe(np.array([trial.x for trial in history.pending]))
         tried = X[np.argsort(values.now, kind="stable")[:N_TRIED]]

@@ -80,7 +80,7 @@ class ProcessBelief:
         return np.asarray(self.posterior.mean_var(*self.view(X))[0].mean(axis=0))
 
     def believe(self, X: Array) -> ProcessBelief:
-        """Keep the mean, shrink the variance; the incumbent may be one of the rows."""
+        """Keep the mean, shrink the variance to nothing at the rows; the incumbent may be one of them."""
         rows, labels = self.view(X)
         best = np.minimum(self.best, self.posterior.mean_var(rows, labels)[0].min(axis=1, keepdims=True))
         return replace(self, posterior=self.posterior.believe(rows, labels), best=best)

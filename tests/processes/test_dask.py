@@ -1,0 +1,211 @@
+"""Trials on Dask clusters: a local one, and a scheduler with workers that are started by command and killed."""
+
+import os
+import random
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sklearn.datasets import load_iris
+
+from comitia import DaskWorkers, FunctionEvaluator, Observation, Study, TableEvaluator, get_space
+from comitia.errors import ChoiceError, ExecutionError
+from tests.processes.clusters import Cluster, cluster, connected
+from tests.study.examples import SPACE, history_of, square
+
+pytest.importorskip("distributed")
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Cluster]:
+    with cluster(2) as found:
+        yield found
+
+
+def bounded(study: Study, n_trials: int) -> None:
+    """Check that every trial has one result, under its own number."""
+    assert [o.number for o in study.history.observations()] == list(range(n_trials))
+
+
+def test_a_study_is_the_same_as_with_local_workers(running: Cluster) -> None:
+    X, y = load_iris(return_X_y=True)
+    ready = get_space("svm")
+    evaluator = TableEvaluator(ready.build, X, y, cv=3, keep="probabilities")
+    here, there = (
+        Study(ready.space, "committee", seed=1, lag=2).run(evaluator, n_trials=12, executor=executor)
+        for executor in (None, running.address)
+    )
+    assert history_of(here) == history_of(there)
+    assert here.members() == there.members()
+    assert there.history.predictions(3) is not None
+
+
+def test_limits_hold_and_failures_are_told(running: Cluster) -> None:
+    def some(config: Any) -> float:
+        if config["a"] == 1:
+            time.sleep(60)
+        if config["a"] == 2:
+            os._exit(3)
+        if config["a"] == 3:
+            raise ValueError("three")
+        return float(config["a"])
+
+    study = Study({"a": [1, 2, 3, 4]}, "grid", seed=0)
+    study.run(FunctionEvaluator(some), n_trials=4, executor=DaskWorkers(running.address, trial_time_limit=1))
+    status = {o.config["a"]: o.status for o in study.history.observations()}
+    assert status == {1: "timeout", 2: "crashed", 3: "failed", 4: "ok"}
+    assert any("ValueError: three" in o.error for o in study.history.observations())
+
+
+def test_a_local_cluster_serves_and_what_is_given_up_is_killed(tmp_path: Path) -> None:
+    from distributed import Client, LocalCluster
+
+    def slow(config: Any) -> float:
+        if config["x"] > 0.5:
+            for _ in range(600):
+                time.sleep(0.1)
+                (tmp_path / "alive").write_text(str(time.time()))
+        return square(config)
+
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address="127.0.0.1:0") as local,
+        Client(local, set_as_default=False) as client,
+    ):
+        study = Study(SPACE, "rs", seed=0)
+        study.run(FunctionEvaluator(slow), time_limit=6, executor=client)
+        assert study.stop_reason == "time"
+        assert not study.history.begun
+        time.sleep(1.5)  # workers look twice a second
+        last = (tmp_path / "alive").read_text()
+        time.sleep(0.5)
+        assert (tmp_path / "alive").read_text() == last
+        study.run(FunctionEvaluator(square), n_trials=study.history.n_finished + 4, executor=client)
+
+
+def kill_at_random(found: Cluster, n_kills: int, stop: threading.Event) -> None:
+    """Kill a worker and start another, again and again."""
+    rng = random.Random(0)
+    for _ in range(n_kills):
+        found.add_worker()
+        if stop.wait(3 + 2 * rng.random()):
+            return
+        found.kill_worker(rng.randrange(len(found.workers) - 1))
+
+
+def survives(n_kills: int, n_trials: int) -> None:
+    def slow(config: Any) -> float:
+        time.sleep(0.4)
+        return square(config)
+
+    stop = threading.Event()
+    with cluster(2) as found:
+        killer = threading.Thread(target=kill_at_random, args=(found, n_kills, stop))
+        killer.start()
+        study = Study(SPACE, "rs", seed=3)
+        try:
+            n = 0
+            while n < n_trials or killer.is_alive():
+                n += n_trials
+                study.run(FunctionEvaluator(slow), n_trials=n, executor=found.address)
+        finally:
+            stop.set()
+            killer.join()
+    bounded(study, n)
+    assert {o.status for o in study.history.observations()} <= {"ok", "crashed"}
+    assert sum(o.is_ok for o in study.history.observations()) > 0.5 * n
+
+
+def test_workers_that_are_killed_and_come_lose_no_trial() -> None:
+    survives(2, 12)
+
+
+@pytest.mark.slow
+def test_twenty_workers_that_are_killed_lose_no_trial() -> None:
+    survives(20, 60)
+
+
+@pytest.mark.slow
+def test_a_trial_that_kills_its_worker_twice_is_given_up() -> None:
+    def murderous(config: Any) -> float:
+        if config["a"] == 2:
+            # the parent of the process that forks trials is the Dask worker
+            import psutil
+
+            nursery = psutil.Process().parent()
+            assert nursery is not None
+            os.kill(nursery.ppid(), 9)
+            time.sleep(60)
+        return float(config["a"])
+
+    with cluster(4) as found:  # the third start, at which it is given up, may take one more
+        study = Study({"a": [1, 2, 3]}, "grid", seed=0)
+        study.run(FunctionEvaluator(murderous), n_trials=3, n_jobs=1, executor=found.address)
+    bounded(study, 3)
+    [bad] = [o for o in study.history.observations() if not o.is_ok]
+    assert bad.config == {"a": 2}
+    assert bad.status == "crashed"
+    assert "2 Dask workers had died" in bad.error
+
+
+def test_a_scheduler_that_is_lost_ends_the_run_and_another_resumes_it(tmp_path: Path, running: Cluster) -> None:
+    def slow(config: Any) -> float:
+        time.sleep(0.2)
+        return square(config)
+
+    path = tmp_path / "s.db"
+    with cluster(1) as found, Study(SPACE, "rs", seed=3, storage=path) as study:
+
+        def kill(study: Study, observation: Observation) -> None:
+            if study.history.n_finished == 3:
+                found.kill_scheduler()
+
+        with pytest.raises(ExecutionError, match="Everything finished is kept"):
+            study.run(FunctionEvaluator(slow), n_trials=30, executor=found.address, callbacks=[kill])
+    with Study.open(path) as study:
+        assert study.history.n_finished >= 3
+        study.run(FunctionEvaluator(square), n_trials=8, executor=running.address)
+        bounded(study, 8)
+
+
+def test_an_address_must_answer() -> None:
+    with pytest.raises(ChoiceError, match="tcp://"):
+        DaskWorkers("somewhere")
+    with pytest.raises(ChoiceError, match="trial_time_limit"):
+        DaskWorkers("tcp://127.0.0.1:1", trial_time_limit=0)
+
+
+def test_a_client_of_the_user_stays_open(running: Cluster) -> None:
+    from distributed import Client
+
+    with connected(running.address) as client:
+        assert isinstance(client, Client)
+        study = Study(SPACE, "rs", seed=0).run(FunctionEvaluator(square), n_trials=3, executor=client)
+        assert client.status == "running"
+    bounded(study, 3)
+
+
+class Heavy:
+    """Counts how often it was pickled."""
+
+    n_pickled = 0
+
+    def __call__(self, config: Any) -> float:
+        return square(config)
+
+    def __getstate__(self) -> dict[str, Any]:
+        Heavy.n_pickled += 1
+        return {}
+
+
+def test_a_pool_of_processes_gets_the_data_once() -> None:
+    Heavy.n_pickled = 0
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
+        study = Study(SPACE, "rs", seed=0).run(FunctionEvaluator(Heavy()), n_trials=5, executor=executor)
+    bounded(study, 5)
+    assert all(o.is_ok for o in study.history.observations())
+    assert Heavy.n_pickled == 1
