@@ -2,6 +2,7 @@
 
 import os
 import random
+import socketserver
 import threading
 import time
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from sklearn.datasets import load_iris
 
 from comitia import DaskWorkers, FunctionEvaluator, Observation, Study, TableEvaluator, get_space
 from comitia.errors import ChoiceError, ExecutionError
+from comitia.execution.dask import connect
 from tests.processes.clusters import Cluster, cluster, connected
 from tests.study.examples import SPACE, history_of, square
 
@@ -177,6 +179,24 @@ def test_an_address_must_answer() -> None:
         DaskWorkers("somewhere")
     with pytest.raises(ChoiceError, match="trial_time_limit"):
         DaskWorkers("tcp://127.0.0.1:1", trial_time_limit=0)
+
+
+class Another(socketserver.BaseRequestHandler):
+    """A server that does not speak Dask's language."""
+
+    def handle(self) -> None:
+        self.request.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+
+
+def test_another_server_is_no_scheduler() -> None:
+    from dask import config
+
+    with socketserver.TCPServer(("127.0.0.1", 0), Another) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"tcp://127.0.0.1:{server.server_address[1]}"
+        with config.set({"distributed.comm.timeouts.connect": "2s"}), pytest.raises(ExecutionError, match=address):
+            connect(address)
+        server.shutdown()
 
 
 def test_a_client_of_the_user_stays_open(running: Cluster) -> None:

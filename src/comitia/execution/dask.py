@@ -55,8 +55,8 @@ class DaskWorkers:
     Parameters
     ----------
     client : dask.distributed.Client or str
-        A client, or the address of a scheduler, such as "tcp://10.0.0.1:8786"; a client that is made here, for an
-        address, uses Dask's own configuration, that of TLS included, and is closed after the run.
+        A client, or the address of a scheduler, such as "tcp://scheduler.example:8786"; a client that is made here,
+        for an address, uses Dask's own configuration, that of TLS included, and is closed after the run.
     trial_time_limit : float, optional
         Seconds after which a trial is killed, with its child processes.
     trial_memory_limit : float, optional
@@ -72,8 +72,8 @@ class DaskWorkers:
     ) -> None:
         if not is_client(client) and not (isinstance(client, str) and "://" in client):
             raise ChoiceError(
-                "A Dask cluster must be a Client or the address of a scheduler, such as 'tcp://10.0.0.1:8786'. "
-                f"Got {client!r} instead."
+                "A Dask cluster must be a Client or the address of a scheduler, such as "
+                f"'tcp://scheduler.example:8786'. Got {client!r} instead."
             )
         check_limits("DaskWorkers", trial_time_limit, trial_memory_limit)
         self.client = client
@@ -97,7 +97,7 @@ def connect(address: str) -> Client:
         ) from error
     try:
         return Client(address, set_as_default=False)
-    except (OSError, ValueError, TimeoutError) as error:
+    except Exception as error:  # what another kind of server says may be read as anything
         raise ExecutionError(
             f"A Dask scheduler must answer at {address!r}. It did not: {error}. Start one with `dask scheduler`, or "
             "check the address."
