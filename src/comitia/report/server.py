@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from uvicorn import Server
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-POLL_SECONDS = 1.5
-"""How often the page asks for news."""
+POLL_SECONDS = 2.0
+"""How often the page asks for news: a trial is there within three."""
 HEADERS = {
     "Cache-Control": "no-store",
     "Cross-Origin-Opener-Policy": "same-origin",
