@@ -27,25 +27,11 @@ QUICK: dict[str, Any] = {
 
 
 def classifier(**options: Any) -> AutoClassifier:
-    given: dict[str, Any] = {
-        "n_trials": 6,
-        "include": ["linear", "knn"],
-        "executor": Serial(),
-        "random_state": 0,
-        "cv": 3,
-    } | options
-    return AutoClassifier(**given)
+    return AutoClassifier(**(QUICK | options))
 
 
 def regressor(**options: Any) -> AutoRegressor:
-    given: dict[str, Any] = {
-        "n_trials": 6,
-        "include": ["linear", "knn"],
-        "executor": Serial(),
-        "random_state": 0,
-        "cv": 3,
-    } | options
-    return AutoRegressor(**given)
+    return AutoRegressor(**(QUICK | options))
 
 
 @pytest.fixture(scope="module")
