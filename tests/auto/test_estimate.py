@@ -156,7 +156,7 @@ def test_a_better_model_beats_the_default() -> None:
     labels = (table[:, 0] * table[:, 1] > 0).astype(int)  # no linear model, which is the first trial, sees it
     found = known(classifier(n_trials=4).fit(table, labels))
     assert found.beats_default
-    assert found.against_default.startswith("Better than the default")
+    assert found.against_default.startswith("It is better than the default")
 
 
 def test_nested() -> None:

@@ -75,7 +75,7 @@ class Estimate:
         """A sentence on whether the search was worth it."""
         if self.beats_default is None:
             return "The default configuration failed, so there is nothing to compare with."
-        is_better = "Better" if self.beats_default else "Not better beyond noise"
+        is_better = "It is better" if self.beats_default else "It is not better beyond noise"
         return f"{is_better} than the default configuration, the first trial."
 
 

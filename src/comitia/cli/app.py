@@ -229,7 +229,7 @@ def leaderboard(
     with one_line_errors():
         from comitia.cli.commands import run_leaderboard
 
-        frame = run_leaderboard(model, test, delimiter, trusted or []).head(most)
+        frame = run_leaderboard(model, test, delimiter, trusted or [], most)
         if output_format is Format.table and not len(frame):
             print("No trial has finished yet.")
         else:

@@ -330,9 +330,9 @@ def run_importance(model: Path, table: str, repeats: int, delimiter: str | None,
 
 
 def run_leaderboard(
-    model: Path, test: str | None = None, delimiter: str | None = None, trusted: Sequence[str] = ()
+    model: Path, test: str | None = None, delimiter: str | None = None, trusted: Sequence[str] = (), most: int = 20
 ) -> pd.DataFrame:
-    """Return the trials of a model folder, the best first, each configuration in one column."""
+    """Return the best trials of a model folder, each configuration in one column, and what was returned in any case."""
     if not (model / STUDY).is_file():
         raise ModelError(f"{str(model)!r} must be a model folder with a {STUDY}. There is none.")
     if not _is_begun(model / STUDY):
@@ -343,6 +343,8 @@ def run_leaderboard(
     else:
         known = load(model, trusted=trusted) if (model / MODEL).is_file() else None
         frame = known.leaderboard() if known is not None and _is_of_study(known) else _running_leaderboard(model)
+    is_returned = frame["estimate"].notna() if "estimate" in frame else np.zeros(len(frame), dtype=bool)
+    frame = frame[is_returned | (np.arange(len(frame)) < most)]
     configs = [c for c in frame.columns if c.startswith("config.")]
     settings = [
         ", ".join(f"{c.split(':')[-1]}={_short(row[c])}" for c in configs if row[c] == row[c] and row[c] is not None)

@@ -73,3 +73,5 @@ def compare(
         if output is not None:
             write_comparison(found, output)
         print(found)
+        if output is not None:
+            print(f"Comparison written to {output}")

@@ -14,7 +14,7 @@ MOST_ROWS = 2_000
 """Rows that columns are shuffled in; of more, so many are drawn."""
 MOST_COLUMNS = 40
 """On the page."""
-N_REPEATS = 3
+N_REPEATS = 5
 
 
 def columns_section(model: Results, X: Table | ArrayLike | None, y: ArrayLike | None) -> Json | None:
