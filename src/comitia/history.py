@@ -170,6 +170,11 @@ class Predictions(_Arrays):
     seconds: Array | None = None
     """Seconds that each split's answers took, NaN where not measured: (n_splits,)"""
 
+    def of(self, some: Mask) -> Predictions:
+        """Return what was said about some of the rows."""
+        losses = None if self.losses is None else self.losses[some]
+        return replace(self, rows=self.rows[some], folds=self.folds[some], values=self.values[some], losses=losses)
+
 
 @dataclass(frozen=True)
 class Truth(_Arrays):

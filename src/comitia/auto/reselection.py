@@ -163,13 +163,4 @@ class Reselection:
 def _kept(history: History, number: int, weights: Array) -> Predictions | None:
     """Return what was predicted about the rows that count: a resample does not know the others."""
     found = history.predictions(number)
-    if found is None:
-        return None
-    some = weights[found.rows] > 0
-    return replace(
-        found,
-        rows=found.rows[some],
-        folds=found.folds[some],
-        values=found.values[some],
-        losses=None if found.losses is None else found.losses[some],
-    )
+    return None if found is None else found.of(weights[found.rows] > 0)

@@ -194,15 +194,7 @@ class PoolEvaluator:
 
 def _of_folds(found: Predictions, folds: Sequence[int]) -> Predictions:
     """Return what was predicted in some folds."""
-    some = np.isin(found.folds, folds)
-    return replace(
-        found,
-        rows=found.rows[some],
-        folds=found.folds[some],
-        values=found.values[some],
-        losses=None if found.losses is None else found.losses[some],
-        seconds=None,
-    )
+    return replace(found.of(np.isin(found.folds, folds)), seconds=None)
 
 
 class Snapped:
