@@ -1,8 +1,8 @@
 """Lazy folds against complete ones: test loss and the share of folds that are fitted.
 
-- `python benchmarks/studies/lazy.py seconds DATASETS ROWS.csv` runs the Auto classes for 20 s with `committee` and
-  `committee-lazy`, two splits of each set, one thread. Only idle cores give a fair comparison, so the rows have the
-  speed of the machine before each run: seconds of a fixed piece of work;
+- `python benchmarks/studies/lazy.py seconds DATASETS ROWS.csv --jobs 2` runs the Auto classes for 20 s with `committee`
+  and `committee-lazy`, two splits of each set, one thread each, so many runs at a time. Only idle cores give a fair
+  comparison, so the rows have the speed of the machine before each run: seconds of a fixed piece of work;
 - `... fits POOLS ROWS.csv` compares them, and `bayes` with `bayes-lazy`, at equal numbers of fits, which load does not
   change, on pools (see `reshuffling.py`), where nothing is trained;
 - `... report ROWS.csv` prints the mean relative test loss with a 90 % interval over sets, and the share of folds.
@@ -17,6 +17,8 @@ import csv
 import time
 import warnings
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import lru_cache
 from itertools import product
 from pathlib import Path
 
@@ -68,6 +70,7 @@ def counts(history: History, k: int) -> tuple[int, int, int, int]:
 
 def run_seconds(cell: Cell, data: Path) -> tuple[object, ...]:
     """Fit an Auto class for some seconds, and judge it on a third of the rows."""
+    warnings.simplefilter("ignore")
     name, method, seconds, split = cell
     table = find_table(name, data, "This study")
     assert isinstance(table, FixedTable)
@@ -91,9 +94,17 @@ def run_seconds(cell: Cell, data: Path) -> tuple[object, ...]:
     return (*cell, loss, error, *counts(model.study_.history, k), before)
 
 
-def run_fits(cell: Cell, pool: Tabulated) -> tuple[object, ...]:
+@lru_cache
+def pool_of(path: Path) -> Tabulated:
+    """Read a pool once."""
+    return read_pool(path)
+
+
+def run_fits(cell: Cell, pools: Path) -> tuple[object, ...]:
     """Search a pool within some fits, and look the test up."""
-    _, name, fits, repetition = cell
+    warnings.simplefilter("ignore")
+    set_name, name, fits, repetition = cell
+    pool = pool_of(pools / f"{set_name}.parquet")
     method = get_method(name)
     arena = PoolArena(pool, method, loss="log-loss")
     study = Study(arena.space, arena.adapted(method), seed=repetition)
@@ -112,7 +123,6 @@ def cells(sets: list[str], methods: list[str], budgets: list[float], n: int) -> 
 
 def run_missing(args: argparse.Namespace) -> None:
     """Run what is missing, and add it to a file."""
-    warnings.simplefilter("ignore")
     source, output = args.places
     done: set[Cell] = set()
     if output.exists():
@@ -121,21 +131,14 @@ def run_missing(args: argparse.Namespace) -> None:
     sets = [*SETS] if in_seconds else sorted(path.stem for path in source.glob("*.parquet"))
     methods = ["committee", "committee-lazy"] if in_seconds else [*PAIRS.values(), *PAIRS]
     budgets = [args.seconds] if in_seconds else [*map(float, FITS)]
-    pools: dict[str, Tabulated] = {}
-    with output.open("a", newline="", encoding="utf-8") as file:
+    left = [c for c in cells(args.sets or sets, methods, budgets, args.repetitions) if c not in done]
+    with output.open("a", newline="", encoding="utf-8") as file, ProcessPoolExecutor(args.jobs) as pool:
         writer = csv.writer(file, lineterminator="\n")
         if not done:
             writer.writerow(COLUMNS)
-        for cell in cells(args.sets or sets, methods, budgets, args.repetitions):
-            if cell in done:
-                continue
-            if in_seconds:
-                row = run_seconds(cell, source)
-            else:
-                if cell[0] not in pools:
-                    pools[cell[0]] = read_pool(source / f"{cell[0]}.parquet")
-                row = run_fits(cell, pools[cell[0]])
-            writer.writerow([f"{entry:.8g}" if isinstance(entry, float) else entry for entry in row])
+        run = run_seconds if in_seconds else run_fits
+        for future in as_completed([pool.submit(run, cell, source) for cell in left]):
+            writer.writerow([f"{entry:.8g}" if isinstance(entry, float) else entry for entry in future.result()])
             file.flush()
 
 
@@ -171,6 +174,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=SECONDS)
     parser.add_argument("--repetitions", type=int, default=N_SPLITS, help="splits of a set, or seeds on a pool")
     parser.add_argument("--sets", nargs="+", help="only these")
+    parser.add_argument("--jobs", type=int, default=1, help="runs at a time, one thread each")
     args = parser.parse_args()
     if args.step == "report":
         report(pd.read_csv(args.places[0]))

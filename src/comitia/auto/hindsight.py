@@ -118,7 +118,7 @@ class Hindsight:
     def _after(self, n: int) -> Moment | None:
         """Return what would have been returned after n trials; None where nothing, or it cannot be judged."""
         earlier = copy.copy(self.study)
-        earlier.history = _first(self.study.history, n)
+        earlier.history = first_trials(self.study.history, n)
         try:
             members = earlier.members()
         except NothingFound:
@@ -145,7 +145,7 @@ def moments(n: int) -> list[int]:
     return [int(m) for m in np.unique(np.geomspace(1, max(n, 1), N_MOMENTS).round())]
 
 
-def _first(history: History, n: int) -> History:
+def first_trials(history: History, n: int) -> History:
     """Return the history of the first n trials."""
     earlier = History(history.X.shape[1], history.predictions, space=history.space, truth=history.truth)
     for number in range(min(n, len(history))):
