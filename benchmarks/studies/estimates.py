@@ -1,16 +1,18 @@
 """Does the estimate hold? Small tables are drawn from large ones, searched, and what is returned meets all other rows.
 
-Tables of 50, 100, 300 and 1,000 rows, five draws from each of 21 sets of at least 4,000 rows. Three steps:
+Tables of 50, 100, 300 and 1,000 rows, five draws from each of 21 sets of at least 4,000 rows. The steps:
 
 - `python benchmarks/studies/estimates.py search FOLDER --data DATASETS` searches, 25 trials each, and keeps the
   studies;
 - `... judge FOLDER --data DATASETS` chooses from them as `fit` does now, fits that on all rows of the small table,
   scores it on all others (at most 10,000), and works out the estimate. Nothing is searched: it can be repeated after a
   change.
+- `... nested FOLDER --data DATASETS` repeats whole searches on five parts of the rows, for six sets, and prints that
+  estimate beside the usual one.
 - `... report FOLDER` prints bias, coverage and width, and how often a search ended worse than it began. So does
   `... report experiments/rows/estimates.csv`, which is what was judged so far.
 
-The first two resume. Beside the committee, the default configuration (the first trial) and the trial with the least
+The first three resume. Beside the committee, the default configuration (the first trial) and the trial with the least
 validation loss are scored, too.
 """
 
@@ -30,6 +32,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn import metrics
+from sklearn.base import clone
 
 from comitia import AutoClassifier, AutoRegressor, Serial
 from comitia.arrays import AnyArray
@@ -50,6 +53,8 @@ CLASSES = (
 NUMBERS = (
     "abalone_rings", "ailerons", "bank32nh", "cal_housing", "cpu_act", "elevators", "kin8nm", "pole", "puma32h",
 )  # fmt: skip
+OF_NESTED = ("banana", "bank_marketing", "waveform_noise", "cal_housing", "cpu_act", "kin8nm")
+N_NESTED_ROWS = 300
 SIZES = (50, 100, 300, 1_000)
 N_DRAWS = 5
 N_TRIALS = 25
@@ -182,6 +187,19 @@ def judge(cell: Cell, folder: Path, data: Path) -> None:
     (folder / f"{cell.file}.json").write_text(json.dumps(rows))
 
 
+def nest(cell: Cell, folder: Path, data: Path) -> None:
+    """Write the nested estimate beside the usual one and the truth; the study is that of `search`."""
+    warnings.simplefilter("ignore")
+    X, y, X_test, y_test = cell.rows(data)
+    model = cell.fitted(folder, X, y)
+    whole = clone(model).set_params(estimate="nested", storage=None).fit(X, y)
+    rows: list[dict[str, Any]] = []
+    for manner, expected in (("decisions", model.estimate_), ("nested", whole.estimate_)):
+        row = {"set": cell.name, "metric": expected.metric, "true": model.score(X_test, y_test), "manner": manner}
+        rows.append(row | {"estimate": expected.score, "low": expected.interval[0], "high": expected.interval[1]})
+    (folder / f"{cell.file}.nested").write_text(json.dumps(rows))
+
+
 # ---- reporting ------------------------------------------------------------------------------------------------------
 
 
@@ -235,9 +253,19 @@ def report(rows: pd.DataFrame) -> None:
             print(f"| {metric} | {size} | {len(part)} | {worse[0]:.0f} % | {worse[1]:.0f} % | {100 * gain:+.1f} % |")
 
 
+def report_nested(folder: Path) -> None:
+    """Print both estimates of each set."""
+    rows = pd.DataFrame([row for path in sorted(folder.glob("*.nested")) for row in json.loads(path.read_text())])
+    print("| set | metric | on new rows | estimate (90 % interval) | nested (90 % interval) |\n|---|---|---|---|---|")
+    for name, some in rows.groupby("set"):
+        by = some.set_index("manner")
+        both = [f"{r.estimate:.3f} ({r.low:.3f} to {r.high:.3f})" for r in by.loc[["decisions", "nested"]].itertuples()]
+        print(f"| {name} | {some['metric'].iloc[0]} | {some['true'].iloc[0]:.3f} | {both[0]} | {both[1]} |")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("step", choices=["search", "judge", "report"])
+    parser.add_argument("step", choices=["search", "judge", "nested", "report"])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--data", type=Path)
     parser.add_argument("--jobs", type=int, default=2)
@@ -252,15 +280,17 @@ def main() -> None:
         return
     args.folder.mkdir(parents=True, exist_ok=True)
     cells = [Cell(name, n, draw) for draw, n, name in product(range(N_DRAWS), SIZES, (*CLASSES, *NUMBERS))]
-    ended = ".done" if args.step == "search" else ".json"
-    if args.step == "judge":
+    ended, step = {"search": (".done", search), "judge": (".json", judge), "nested": (".nested", nest)}[args.step]
+    if args.step != "search":
         cells = [cell for cell in cells if (args.folder / f"{cell.file}.done").exists()]
+    if args.step == "nested":
+        cells = [c for c in cells if c.name in OF_NESTED and (c.n_rows, c.draw) == (N_NESTED_ROWS, 0)]
     left = [cell for cell in cells if args.again or not (args.folder / f"{cell.file}{ended}").exists()]
     with ProcessPoolExecutor(args.jobs) as pool:
-        for future in [
-            pool.submit(search if args.step == "search" else judge, c, args.folder, args.data) for c in left
-        ]:
+        for future in [pool.submit(step, cell, args.folder, args.data) for cell in left]:
             future.result()
+    if args.step == "nested":
+        report_nested(args.folder)
 
 
 if __name__ == "__main__":

@@ -8,15 +8,17 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 
 class Cluster:
-    """Processes that a test may kill."""
+    """Processes that a test may kill; with a certificate, they speak TLS alone."""
 
-    def __init__(self) -> None:
+    def __init__(self, certificate: Path | None = None) -> None:
+        self._certificate = certificate
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
-            self.address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+            self.address = f"{'tcp' if certificate is None else 'tls'}://127.0.0.1:{free.getsockname()[1]}"
         self.scheduler = self._start("scheduler", "--host", self.address, "--dashboard-address", "127.0.0.1:0")
         self.workers: list[subprocess.Popen[bytes]] = []
 
@@ -39,6 +41,9 @@ class Cluster:
 
     def _start(self, role: str, *options: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", f"distributed.cli.dask_{role}", *options]
+        if self._certificate is not None:
+            for name in ("ca-file", "cert", "key"):
+                command += [f"--tls-{name}", str(self._certificate)]
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
         return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
@@ -48,12 +53,21 @@ class Cluster:
             process.wait()
 
 
+def make_certificate(path: Path) -> None:
+    """Write a key and a certificate that it signed itself to one file, for the address 127.0.0.1."""
+    key = path.with_suffix(".key")
+    options = ["-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"]
+    command = ["openssl", "req", "-x509", *options, "-keyout", str(key), "-out", str(path)]
+    subprocess.run(command, check=True, capture_output=True)
+    path.write_text(path.read_text() + key.read_text())
+
+
 @contextmanager
-def cluster(n_workers: int = 2) -> Iterator[Cluster]:
+def cluster(n_workers: int = 2, certificate: Path | None = None) -> Iterator[Cluster]:
     """Start a scheduler with workers, and wait until they are there."""
     from distributed import Client
 
-    found = Cluster()
+    found = Cluster(certificate)
     try:
         for _ in range(n_workers):
             found.add_worker()

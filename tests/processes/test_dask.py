@@ -2,7 +2,10 @@
 
 import os
 import random
+import shutil
 import socketserver
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -17,7 +20,7 @@ from sklearn.datasets import load_iris
 from comitia import DaskWorkers, FunctionEvaluator, Observation, Study, TableEvaluator, get_space
 from comitia.errors import ChoiceError, ExecutionError
 from comitia.execution.dask import connect
-from tests.processes.clusters import Cluster, cluster, connected
+from tests.processes.clusters import Cluster, cluster, connected, make_certificate
 from tests.study.examples import SPACE, history_of, square
 
 pytest.importorskip("distributed")
@@ -45,6 +48,18 @@ def test_a_study_is_the_same_as_with_local_workers(running: Cluster) -> None:
     assert history_of(here) == history_of(there)
     assert here.members() == there.members()
     assert there.history.predictions(3) is not None
+
+
+def test_a_local_cluster_of_processes_gives_the_same_study() -> None:
+    from distributed import Client, LocalCluster
+
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
+    with LocalCluster(**options) as local, Client(local, set_as_default=False) as client:
+        here, there = (
+            Study(SPACE, "bayes", seed=1, lag=2).run(FunctionEvaluator(square), n_trials=12, executor=executor)
+            for executor in (None, client)
+        )
+    assert history_of(here) == history_of(there)
 
 
 def test_limits_hold_and_failures_are_told(running: Cluster) -> None:
@@ -172,6 +187,51 @@ def test_a_scheduler_that_is_lost_ends_the_run_and_another_resumes_it(tmp_path: 
         assert study.history.n_finished >= 3
         study.run(FunctionEvaluator(square), n_trials=8, executor=running.address)
         bounded(study, 8)
+
+
+DRIVER = """
+import sys, time
+from comitia import FunctionEvaluator, Study
+
+def slow(config):
+    time.sleep(0.3)
+    return config["x"] ** 2
+
+with Study({"x": (-1.0, 1.0)}, "rs", seed=3, storage=sys.argv[2]) as study:
+    say = lambda study, observation: print(observation.number, flush=True)
+    study.run(FunctionEvaluator(slow), n_trials=40, executor=sys.argv[1], callbacks=[say])
+"""
+
+
+def test_a_driver_that_is_killed_leaves_what_had_ended_to_the_next(tmp_path: Path, running: Cluster) -> None:
+    path = tmp_path / "s.db"
+    command = [sys.executable, "-c", DRIVER, running.address, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as driver:
+        assert driver.stdout is not None
+        told = [int(driver.stdout.readline()) for _ in range(4)]
+        driver.kill()
+    with Study.open(path) as study:
+        before = {o.number: o.losses for o in study.history.observations()}
+        assert set(told) <= set(before)
+        study.run(FunctionEvaluator(lambda config: config["x"] ** 2), n_trials=12, executor=running.address)
+        bounded(study, 12)
+        assert {n: o.losses for n in before if (o := study.history.observation(n))} == before
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="certificates are made by openssl, which is not here")
+def test_settings_of_tls_are_passed_through(tmp_path: Path) -> None:
+    from dask import config
+
+    certificate = tmp_path / "both.pem"
+    make_certificate(certificate)
+    names = ("ca-file", "client.cert", "client.key", "scheduler.cert", "scheduler.key", "worker.cert", "worker.key")
+    settings = {f"distributed.comm.tls.{name}": str(certificate) for name in names}
+    with config.set(settings), cluster(1, certificate) as found:
+        assert found.address.startswith("tls://")
+        study = Study(SPACE, "rs", seed=0).run(FunctionEvaluator(square), n_trials=3, executor=found.address)
+        bounded(study, 3)
+        with config.set(dict.fromkeys(settings)), pytest.raises(ExecutionError, match="tls://"):
+            connect(found.address)
 
 
 def test_an_address_must_answer() -> None:

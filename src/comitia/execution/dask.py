@@ -178,7 +178,7 @@ class DaskCrew(Generic[Task, Answer]):
                     self._client.wait_for_workers(1)
                 sent: Future[bytes] = self._client.scatter(self._payload, hash=False, broadcast=True)
                 return sent
-            except (OSError, TimeoutError) as error:  # a worker died while it was sent
+            except (OSError, TimeoutError, KeyError) as error:  # a worker died while it was sent
                 log.info("sending the data again: %s", error)
                 time.sleep(LOOK_SECONDS)
         raise self._lost()

@@ -24,6 +24,8 @@ WIDEST = 0.05
 SQUARES = (1e-12, 1e3)
 """Squared distances count as at least and at most so many r^2: at a pending trial the penalty is large, not infinite,
 and far away an exponential does not overflow."""
+FAR = 40.0
+"""Half squares beyond which a factor is 1, as exactly as numbers can be."""
 NARROWEST = 1e-9
 """The smallest r: a finite number, where a configuration is asked again and again."""
 
@@ -43,40 +45,53 @@ class Apart:
     share: float
 
     def score(self, X: Array) -> Array:
-        return self.inner.score(X) + self.penalty(X)[0]
+        return self.inner.score(X) + self._log_factors(self._half_squares(self.space.impute(X)))
 
     def mean(self, X: Array) -> Array:
         return self.inner.mean(X)
 
     def believe(self, X: Array) -> Apart:
         rows = self.space.impute(X)
-        widths = np.concatenate([self.widths, [self._width(row) for row in rows]])
+        widths = np.concatenate([self.widths, self._widths(rows)])
         return replace(self, inner=self.inner.believe(X), pending=np.concatenate([self.pending, rows]), widths=widths)
 
-    def _width(self, row: Array) -> float:
-        squares = np.sort(self._squares(self.tried, row)[0])
-        near = squares[min(N_NEAR, len(squares)) - 1] if len(squares) else np.inf
-        return min(max(self.share * float(np.sqrt(near)), NARROWEST), WIDEST)
+    def _widths(self, rows: Array) -> Array:
+        """Return r of further pending trials, (n,)."""
+        if not len(self.tried):
+            return np.full(len(rows), WIDEST)
+        near = np.sort(self._squares(rows, self.tried), axis=1)[:, min(N_NEAR, len(self.tried)) - 1]
+        return np.clip(self.share * np.sqrt(near), NARROWEST, WIDEST)
 
-    def _squares(self, rows: Array, row: Array) -> tuple[Array, Array]:
-        """Return squared distances of rows to one, (n,), and the differences of numbers. Categories are 0 or 1 apart.
+    def _squares(self, A: Array, B: Array) -> Array:
+        """Return squared distances of rows, (n, m). Categories are 0 or 1 apart.
 
         Rows of different branches differ in a category at least, so they are far apart.
         """
-        is_number = ~self.space.is_categorical
-        away = np.where(is_number, rows - row, 0.0)
-        return (away**2).sum(axis=1) + (rows[:, ~is_number] != row[~is_number]).sum(axis=1), away
+        found = np.zeros((len(A), len(B)))
+        for j, is_categorical in enumerate(self.space.is_categorical):
+            away = A[:, j, None] - B[None, :, j]
+            found += away != 0.0 if is_categorical else away * away
+        return found
+
+    def _half_squares(self, rows: Array) -> Array:
+        """Return d^2 / 2 r^2 of rows and pending trials, (n, m)."""
+        return np.clip(self._squares(rows, self.pending) / self.widths**2, *SQUARES) / 2.0
+
+    def _log_factors(self, half_squares: Array) -> Array:
+        """Return the logarithm of the product of all factors at each row, (n,); only what is near counts."""
+        found, is_near = np.zeros(half_squares.shape), half_squares < FAR
+        found[is_near] = np.log(-np.expm1(-half_squares[is_near]))
+        return np.asarray(found.sum(axis=1))
 
     def penalty(self, X: Array) -> tuple[Array, Array]:
         """Return the logarithm of the factor at each row, (n,), and its gradient, (n, d)."""
         rows = self.space.impute(X)
-        value, gradient = np.zeros(len(rows)), np.zeros(rows.shape)
-        for row, width in zip(self.pending, self.widths, strict=True):
-            squares, away = self._squares(rows, row)
-            half_square = np.clip(squares / width**2, *SQUARES) / 2.0
-            value += np.log(-np.expm1(-half_square))
-            gradient += away / (np.expm1(half_square) * width**2)[:, None]
-        return value, gradient
+        half_squares, gradient = self._half_squares(rows), np.zeros(rows.shape)
+        here, there = np.nonzero(half_squares < FAR)
+        steep = 1.0 / (np.expm1(half_squares[here, there]) * self.widths[there] ** 2)
+        away = np.where(self.space.is_categorical, 0.0, rows[here] - self.pending[there])
+        np.add.at(gradient, here, away * steep[:, None])
+        return self._log_factors(half_squares), gradient
 
 
 @dataclass(frozen=True, eq=False)

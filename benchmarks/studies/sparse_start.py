@@ -1,0 +1,103 @@
+"""Where a search starts on the sparse problem of Glasmachers and Igel 2008, which their paper does not say.
+
+- `python benchmarks/studies/sparse_start.py run ROWS.csv` searches from several values of C and gamma, the same for all
+  columns, with the data and the budget of `experiments/uncertainty-sparse-100k.toml`, and writes the test error of the
+  start itself and of what is found after 1,000, 10,000 and 100,000 evaluations;
+- `... report ROWS.csv` prints medians.
+
+The first adds a row at a time and resumes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from itertools import product
+from pathlib import Path
+
+import pandas as pd
+
+from comitia import Space, Study
+from comitia.bench.cells.arenas import TableArena
+from comitia.bench.plan.experiment_file import read_experiment
+from comitia.bench.plan.plan import Cell
+from comitia.bench.problems.finding import find_problem
+from comitia.bench.problems.synthetic import Synthetic
+from comitia.learners.learner_space import log_real, space_of
+from comitia.methods import get_method
+from comitia.seams import Member
+
+EXPERIMENT = Path(__file__).parents[2] / "experiments" / "uncertainty-sparse-100k.toml"
+STARTS = ((1.0, 0.05), (1.0, 0.1), (10.0, 0.01), (1000.0, 0.001), (1.0, 1.0))
+"""C and gamma: libsvm's default for 20 columns, two good ones of a grid, one that is nearly linear, and 1."""
+METHODS = ("uh-cma", "cma-cv", "cma-5x", "cma-1x")
+BUDGETS = (1_000, 10_000, 100_000)
+N_COLUMNS = 20
+COLUMNS = ("method", "C", "gamma", "repetition", "start", *map(str, BUDGETS))
+Key = tuple[str, float, float, int]
+"""Method, C, gamma, repetition."""
+
+
+def run(key: Key) -> tuple[object, ...]:
+    """Search from a start; return test errors."""
+    name, C, gamma, repetition = key
+    experiment, method = read_experiment(EXPERIMENT), get_method(name)
+    [cell] = [c for c in experiment.cells() if (c.method, c.repetition) == (name, repetition)]
+    assert isinstance(cell, Cell)
+    problem = find_problem(cell.problem, None)
+    assert isinstance(problem, Synthetic)
+    arena = TableArena(experiment, cell, problem, method)
+    names = ["C", *(f"gamma_{i}" for i in range(N_COLUMNS))]
+    middles = [C, *[gamma] * N_COLUMNS]
+    # searches start in the middle
+    space = Space(space_of(*(log_real(n, 1e-8 * m, 1e8 * m) for n, m in zip(names, middles, strict=True))))
+    study = Study(space, method, seed=cell.seed)
+    start = space.decode([[0.5] * len(space)])[0]
+    found = [arena.test([Member(start, 1.0, None)], study.seeds).loss]
+    for budget in BUDGETS:
+        study.run(arena.evaluator, n_evaluations=budget)
+        found.append(arena.test(study.members(), study.seeds).loss)
+    return *key, *(f"{error:.5g}" for error in found)
+
+
+def run_missing(args: argparse.Namespace) -> None:
+    """Run what is missing, and add it to a file."""
+    done: set[Key] = set()
+    if args.rows.exists():
+        done = set(pd.read_csv(args.rows)[list(COLUMNS[:4])].itertuples(index=False, name=None))
+    keys = [(m, *s, r) for r, m, s in product(range(args.repetitions), args.methods, STARTS)]
+    with args.rows.open("a", newline="", encoding="utf-8") as file, ProcessPoolExecutor(args.jobs) as pool:
+        writer = csv.writer(file, lineterminator="\n")
+        if not done:
+            writer.writerow(COLUMNS)
+        for future in as_completed([pool.submit(run, key) for key in keys if key not in done]):
+            writer.writerow(future.result())
+            file.flush()
+
+
+def report(rows: pd.DataFrame) -> None:
+    """Print median test errors."""
+    print("| method | C | gamma | trials | start | " + " | ".join(f"after {n:,}" for n in BUDGETS) + " |")
+    print("|---|---|---|---|" + "---|" * (1 + len(BUDGETS)))
+    for (method, C, gamma), some in rows.groupby(["method", "C", "gamma"], sort=False):
+        medians = " | ".join(f"{some[column].median():.3f}" for column in ("start", *map(str, BUDGETS)))
+        print(f"| `{method}` | {C:g} | {gamma:g} | {len(some)} | {medians} |")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("step", choices=["run", "report"])
+    parser.add_argument("rows", type=Path)
+    parser.add_argument("--methods", nargs="+", default=[*METHODS])
+    parser.add_argument("--repetitions", type=int, default=10)
+    parser.add_argument("--jobs", type=int, default=2)
+    args = parser.parse_args()
+    if args.step == "report":
+        report(pd.read_csv(args.rows).sort_values(["method", "gamma", "C"]))
+    else:
+        run_missing(args)
+
+
+if __name__ == "__main__":
+    main()
