@@ -55,7 +55,8 @@ def client_of(stack: ExitStack, n_workers: int, n_threads: int, *, processes: bo
         n_workers=n_workers, threads_per_worker=n_threads, processes=processes, dashboard_address="127.0.0.1:0"
     )
     stack.enter_context(local)
-    return stack.enter_context(Client(local))
+    client: Client = stack.enter_context(Client(local))
+    return client
 
 
 def short(n: int) -> None:

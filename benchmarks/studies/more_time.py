@@ -76,7 +76,8 @@ class Task:
         table = find_table(self.name, self.data, "This study")
         assert isinstance(table, FixedTable)
         rows = train_test_split(np.arange(len(table.y)), test_size=1 / 3, random_state=self.split)
-        (X, X_test), (y, y_test) = ([values[some] for some in rows] for values in (_Rows(table.raw), table.y))
+        X, X_test = (table.raw.iloc[some] for some in rows)
+        y, y_test = (table.y[some] for some in rows)
         kind: Any = AutoClassifier if table.task == "classification" else AutoRegressor
         before, clock = speed(), Clock()
         with Workers(1) as workers:
@@ -97,16 +98,6 @@ class Task:
                 n_trials = model.study_.history.n_finished
                 found = losses(model, X_test, y_test)
                 yield self.name, self.split, seconds, *found, n_trials, len(model.members_), is_read, before
-
-
-class _Rows:
-    """Rows of a frame by their places, as of an array."""
-
-    def __init__(self, frame: pd.DataFrame) -> None:
-        self.frame = frame
-
-    def __getitem__(self, some: Any) -> pd.DataFrame:
-        return self.frame.iloc[some]
 
 
 def earlier(longest: Any, n: int, seconds: float, workers: Workers, X: pd.DataFrame, y: Any) -> Any:
