@@ -248,9 +248,13 @@ def report(rows: pd.DataFrame) -> None:
     compared = rows[rows["default"].notna() & rows["single"].notna()]
     for metric, some in compared.groupby("metric"):
         for size, part in [*some.groupby("n_rows"), ("all", some)]:
-            worse = [100 * (part[column] < part["default"]).mean() for column in ("true", "single")]
+            worse = []
+            for column in ("true", "single"):
+                is_worse = 100.0 * (part[column] < part["default"])
+                low, high = interval_over_sets(is_worse, part["set"])
+                worse.append(f"{is_worse.mean():.0f} % ({low:.0f} to {high:.0f})")
             gain = (part["true"] - part["single"]).mean() / part["single"].abs().mean()
-            print(f"| {metric} | {size} | {len(part)} | {worse[0]:.0f} % | {worse[1]:.0f} % | {100 * gain:+.1f} % |")
+            print(f"| {metric} | {size} | {len(part)} | {worse[0]} | {worse[1]} | {100 * gain:+.1f} % |")
 
 
 def report_nested(folder: Path) -> None:

@@ -71,6 +71,8 @@ class Values:
     fewer rows than others counts for what it is worth."""
     earlier_noise: Callable[[int], Array] | None = None
     """The same for `earlier` values."""
+    n_pending: int = 0
+    """Trials without a value yet; when they end, their values come between others, in the order of numbers."""
 
     def of_first(self, n: int) -> Array:
         """Return the values of the first n finished trials, as they were before the others if that is remembered."""

@@ -195,3 +195,11 @@ def test_it_is_kept_with_the_model_and_shown(noise: AutoClassifier, tmp_path: Pa
 def test_the_same_seed_gives_the_same_estimate() -> None:
     one, other = (known(classifier(n_trials=3).fit(X, Y)) for _ in range(2))
     assert one == other
+
+
+def test_a_class_of_one_row_does_not_cost_all_that_a_number_can_say() -> None:
+    labels = Y[:100].copy()
+    labels[50] = 2
+    found = known(classifier(scoring="neg_log_loss").fit(X[:100], labels))
+    assert found.score > -0.25  # one of 100 rows with a probability of 0 would cost .36
+    assert found.interval[0] > -1.0

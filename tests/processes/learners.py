@@ -49,10 +49,10 @@ def misbehave(how: str) -> str:
         case "memory":
             held = []
             while True:
-                held.append(b"x" * 5_000_000)
+                held.append(b"x" * 25_000_000)
                 time.sleep(0.005)
         case "memory of a child":
-            greedy = "import time\na = []\nwhile True:\n    a.append(b'x' * 5_000_000)\n    time.sleep(0.005)"
+            greedy = "import time\na = []\nwhile True:\n    a.append(b'x' * 25_000_000)\n    time.sleep(0.005)"
             subprocess.run([sys.executable, "-c", greedy], check=True)
         case "unpicklable error":
             raise Unpicklable(lambda: 0)

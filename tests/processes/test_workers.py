@@ -273,14 +273,14 @@ def test_a_search_over_every_misbehaviour_goes_on(n_jobs: int) -> None:
         "memory": "memory",
     }
     study = Study({"how": list(expected)}, "grid", seed=0)
-    # memory first goes over 700 MiB well inside the 3 s
-    with Workers(n_jobs, trial_time_limit=3, trial_memory_limit=MEMORY) as pool:
+    # memory goes over 700 MiB well inside the 6 s, also where the machine is busy
+    with Workers(n_jobs, trial_time_limit=6, trial_memory_limit=MEMORY) as pool:
         pool.submit(abs, -1).result()  # on a busy machine the start of the workers takes seconds
         study.run(FunctionEvaluator(objective), n_trials=20, executor=pool)
     assert {o.config["how"]: o.status for o in study.history.observations()} == expected
     assert all(o.error for o in study.history.observations() if o.status != "ok")
     assert study.best_trial.config == {"how": "fine"}
-    assert all(o.seconds < 5 for o in study.history.observations())
+    assert all(o.seconds < 8 for o in study.history.observations())
 
 
 @full_nurseries

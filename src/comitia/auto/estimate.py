@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -21,6 +22,7 @@ from comitia.arrays import Array, Indices
 from comitia.auto.noise import Told, Z, left_out, resamples, spread_of
 from comitia.auto.reselection import KeptAnswers, Reselection, answers_of_trials
 from comitia.auto.rule_tuning import Decisions, Line
+from comitia.auto.unseen_classes import as_if_seen, shares_of_unseen
 from comitia.auto.validation import ValidationPredictions, is_of_labels
 from comitia.seams import Member
 from comitia.selections.committees import Together
@@ -104,7 +106,8 @@ class Estimating:
 
     def estimate(self) -> Estimate | None:
         """Return it; None where trials did not keep what they said about the same rows, or it is no number."""
-        return self.around(self.expected(), self.told, self.told.score(np.arange(len(self.told))))
+        told = self._knowing(self.told, self._unseen)
+        return self.around(self.expected(), told, told.score(np.arange(len(told))))
 
     def expected(self) -> float:
         """Return the score of the estimate alone; NaN where trials did not keep what they said about the same rows."""
@@ -114,7 +117,8 @@ class Estimating:
     def nested(self, predictions: ValidationPredictions) -> Estimate | None:
         """Return the estimate by what whole fits without a part of the rows predicted for it."""
         told = replace(self.told, predictions=predictions)
-        optimistic = self.told.score(np.arange(len(self.told)))
+        told = self._knowing(told, shares_of_unseen(predictions))
+        optimistic = self._knowing(self.told, self._unseen).score(np.arange(len(self.told)))
         return self.around(told.score(np.arange(len(told))), told, optimistic, "nested")
 
     def around(self, score: float, told: Told, optimistic: float, manner: str = "decisions") -> Estimate | None:
@@ -129,7 +133,8 @@ class Estimating:
         beats = None
         if self.default is not None and len(self.default) == len(told):
             optimism = told.score(np.arange(len(told))) - score
-            beats = self._beats(scores - self.default.in_order_of(told).scores(counts), optimism)
+            default = self._knowing(self.default.in_order_of(told), self._unseen)
+            beats = self._beats(scores - default.scores(counts), optimism)
         n, n_all = len(told), self.n_table_rows or len(told)
         rows = "all rows" if n == n_all else f"{n} of {n_all} rows"
         return Estimate(told.scoring.name, score, spread.around(score), optimistic, beats, n, rows, manner)
@@ -141,6 +146,17 @@ class Estimating:
         Nadeau and Bengio (2003): a variance over k folds is to be multiplied by 1/k + 1/(k - 1) instead of 1/k.
         """
         return math.sqrt(1.0 + self.n_folds / (self.n_folds - 1)) if self.n_folds > 1 else 1.0
+
+    @cached_property
+    def _unseen(self) -> Array | None:
+        """The shares of classes that models of folds did not know, where all rows were judged."""
+        is_complete = len(self.told) == (self.n_table_rows or len(self.told))
+        return shares_of_unseen(self.told.predictions) if is_complete else None
+
+    def _knowing(self, told: Told, shares: Array | None) -> Told:
+        """Return what would have been told if these classes had been known, where a metric is of probabilities."""
+        is_order = told.scoring.scorer.is_of_order
+        return told if is_order else replace(told, predictions=as_if_seen(told.predictions, shares))
 
     def _units(self, rows: Indices) -> Indices:
         return rows if self.units is None else self.units[rows]
@@ -165,7 +181,7 @@ class Estimating:
         most = np.inf if self.told.scoring.scorer.is_of_answers else MOST_SCORED
         sizes = np.cumsum([len(part.rows) for part in parts])
         together = Told(_joined(parts[: max(1, int(np.searchsorted(sizes, most)))]), self.told.given, self.told.scoring)
-        return together.score(np.arange(len(together)))
+        return self._knowing(together, self._unseen).score(np.arange(len(together)))
 
     def _decided(self, kept: KeptAnswers, rng: np.random.Generator) -> Iterator[ValidationPredictions]:
         """Make the decision again and again; tell what it predicts for the rows that are left out."""

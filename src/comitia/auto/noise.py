@@ -20,6 +20,8 @@ from comitia.evaluation.shown import shown_classifier
 LEVEL = 0.9
 """Of intervals."""
 Z = float(ndtri(0.5 + LEVEL / 2))
+MOST_LOG = 50.0
+"""Where losses of resamples are all but 0, and one is not: an interval is still of numbers."""
 RARE = 3.0
 """What may have been missed: an event of which n rows show none has a rate of at most 3 / n, at a level of 95 %."""
 
@@ -161,11 +163,25 @@ class Spread:
             return self.worst, self.best
         if self.is_share:
             return _wilson(score, self._n_effective(known))
+        if math.isfinite(self.best) and math.isinf(self.worst) and score < self.best and np.ptp(known) > 0:
+            return self._of_loss(score, known)
         low, high = np.quantile(known, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]) - known.mean()
         low, high = score + self.widening * low, score + self.widening * high
         if np.ptp(known) == 0:
             low = score - RARE * self.widening**2 / self.n_units
         return float(max(min(low, score), self.worst)), float(min(max(high, score), self.best))
+
+    def _of_loss(self, score: float, known: Array) -> tuple[float, float]:
+        """Return the interval of a score that has a best and no worst.
+
+        The distance from the best is positive and skewed: a few rows may cost much, and those at hand may lack them.
+        Its logarithm is nearly symmetric, so the interval reaches further to the side of the worse.
+        """
+        losses = self.best - known
+        spread = float(np.log(losses[losses > 0]).std()) if np.any(losses > 0) else 0.0
+        factor = math.exp(min(Z * self.widening * spread, MOST_LOG))
+        loss = self.best - score
+        return self.best - loss * factor, self.best - loss / factor
 
     def _n_effective(self, known: Array) -> float:
         """Return how many independent rows would make a share as uncertain."""

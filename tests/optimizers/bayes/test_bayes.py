@@ -13,7 +13,7 @@ from comitia.gp.acquisition import lower_confidence_bound, probability_of_improv
 from comitia.methods import Method
 from comitia.optimizers import Bayes
 from comitia.optimizers.bayes.forest import Forest
-from comitia.optimizers.bayes.gaussian_process import GaussianProcess, last_checkpoint
+from comitia.optimizers.bayes.gaussian_process import GaussianProcess, last_checkpoint, n_settled
 from comitia.optimizers.bayes.maximise import LocalSearch
 from comitia.seams import Values
 from tests.optimizers.observed import observed
@@ -146,6 +146,21 @@ def test_noise_goes_with_the_values_that_say_something() -> None:
         .ask(observed(space, X, np.nan_to_num(y)), Values(y, noise=noise), 1, Seeds(0))
     )
     assert np.isfinite(asks[0].x).all()
+
+
+def test_trials_that_end_late_do_not_make_theta_be_tuned_again() -> None:
+    assert n_settled(100, 0) == 100
+    assert n_settled(100, 30) == 70
+    assert n_settled(100, 40) == 100  # too few would be left
+    assert n_settled(22, 4) == 22
+    space = Space({"x": stats.uniform(0, 1), "y": stats.uniform(0, 1)})
+    X = space.sample(60, np.random.default_rng(0))
+    y = np.sin(5 * X).sum(axis=1)
+    late = 50
+    process = GaussianProcess(space, n_samples=0)
+    before = process.belief(np.delete(X, late, axis=0), Values(np.delete(y, late), n_pending=8), 80, Seeds(0))
+    after = process.belief(X, Values(y, n_pending=8), 80, Seeds(0))
+    assert np.array_equal(before.posterior.theta, after.posterior.theta)
 
 
 def test_theta_is_tuned_at_checkpoints_that_depend_on_the_observations_alone() -> None:

@@ -1,6 +1,7 @@
 """Bayesian optimisation: believe, then ask where the belief promises most (Lévesque 2018, Alg. 2.1)."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -76,10 +77,11 @@ class Bayes:
         says_something = ~np.isnan(values.now)
         X = history.X[history.finished][says_something]
         values = values if says_something.all() else _only(values, says_something)
+        values = replace(values, n_pending=history.n_pending)
         belief = self._surrogate.belief(X, values, len(history), seeds)
         if self._clock is not None:
             seconds = log_seconds(history)[says_something]
-            clock = self._clock.belief(X, Values(seconds), len(history), seeds)
+            clock = self._clock.belief(X, Values(seconds, n_pending=history.n_pending), len(history), seeds)
             belief = PerSecond(belief, clock, float(seconds.std()))
         if history.n_pending or n > 1:
             belief = apart(belief, self._space, X, self._share)
