@@ -28,7 +28,7 @@ class Glutton(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any) -> None:
         held = []
         while True:
-            held.append(b"x" * 5_000_000)
+            held.append(b"x" * 25_000_000)
             time.sleep(0.005)
 
 
@@ -40,7 +40,7 @@ def test_learners_without_end() -> None:
     model = AutoClassifier(
         time_limit=5, include=["linear", Sleeper(), Glutton()], n_jobs=2, trial_memory_limit=1e9, random_state=0
     ).fit(X, y)
-    assert time.monotonic() - began < 5 * 1.1 + 2
+    assert time.monotonic() - began < 5 * 1.1 + 4
     assert model.members_[0].config  # not the fallback
     assert model.score(X, y) > 0.8
 
@@ -50,7 +50,7 @@ def test_when_nothing_succeeds_the_prior_is_returned_with_a_warning() -> None:
     began = time.monotonic()
     with pytest.warns(FallbackWarning, match="most frequent class"):
         model = AutoClassifier(time_limit=3, include=[Sleeper()], random_state=0).fit(X, y)
-    assert time.monotonic() - began < 3 * 1.1 + 2
+    assert time.monotonic() - began < 3 * 1.1 + 4
     assert model.predict_proba(X)[0] == pytest.approx(np.bincount(y) / len(y))
     assert model.best_params_ == {}
 
