@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import csv
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -42,7 +43,8 @@ Key = tuple[str, float, float, int]
 def run(key: Key) -> tuple[object, ...]:
     """Search from a start; return test errors."""
     name, C, gamma, repetition = key
-    experiment, method = read_experiment(EXPERIMENT), get_method(name)
+    experiment = replace(read_experiment(EXPERIMENT), repetitions=repetition + 1)
+    method = get_method(name)
     [cell] = [c for c in experiment.cells() if (c.method, c.repetition) == (name, repetition)]
     assert isinstance(cell, Cell)
     problem = find_problem(cell.problem, None)
@@ -66,7 +68,8 @@ def run_missing(args: argparse.Namespace) -> None:
     done: set[Key] = set()
     if args.rows.exists():
         done = set(pd.read_csv(args.rows)[list(COLUMNS[:4])].itertuples(index=False, name=None))
-    keys = [(m, *s, r) for r, m, s in product(range(args.repetitions), args.methods, STARTS)]
+    starts = [start for start in STARTS if args.starts is None or start[1] in args.starts]
+    keys = [(m, *s, r) for r, m, s in product(range(args.repetitions), args.methods, starts)]
     with args.rows.open("a", newline="", encoding="utf-8") as file, ProcessPoolExecutor(args.jobs) as pool:
         writer = csv.writer(file, lineterminator="\n")
         if not done:
@@ -90,6 +93,7 @@ def main() -> None:
     parser.add_argument("step", choices=["run", "report"])
     parser.add_argument("rows", type=Path)
     parser.add_argument("--methods", nargs="+", default=[*METHODS])
+    parser.add_argument("--starts", nargs="+", type=float, metavar="GAMMA", help="only the starts with these widths")
     parser.add_argument("--repetitions", type=int, default=10)
     parser.add_argument("--jobs", type=int, default=2)
     args = parser.parse_args()
