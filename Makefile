@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # Tests start Python very often: what it has compiled once is kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install demo test test-quick test-processes test-documents lint types format findings bench figures screenshot pages docs peer test-lowest clean
+.PHONY: help install demo test test-quick test-processes test-documents lint types format findings bench figures screenshot pages docs peer test-lowest test-images clean
 
 help:
 	@echo "make demo         search for a committee on a bundled dataset, about a minute"
@@ -17,11 +17,12 @@ help:
 	@echo "make lint, make types, make format  ruff and mypy"
 	@echo "make findings     the slow tests: the papers' findings, statistics, long kill tests"
 	@echo "make bench        timings of the hot paths, as ratios (all but timings/bench_time_limit.py, which takes 7 minutes)"
-	@echo "make figures      draw the README's picture and write its table from experiments/rows"
+	@echo "make figures      draw the README's picture and that of committee sizes, and write its table, from experiments/rows"
 	@echo "make screenshot   photograph a report for the README; needs Chromium, takes two minutes"
 	@echo "make pages        write the tables of docs/ from experiments/rows and from the code"
 	@echo "make docs         the documentation as a site, in site/: open site/index.html"
 	@echo "make test-lowest  the tests with the lowest allowed dependencies"
+	@echo "make test-images  the tests of convolutional networks, with PyTorch in an environment of its own"
 	@echo "make peer         list the tools that benchmarks compare with; with NAME=optuna, install one in .peers/"
 	@echo "make install      create $(VENV) with everything the other targets need"
 
@@ -75,6 +76,7 @@ bench: install
 
 figures: install
 	@$(BIN)/python benchmarks/studies/figures.py
+	@$(BIN)/python benchmarks/studies/committee_sizes.py
 
 screenshot: install
 	@$(BIN)/python benchmarks/studies/screenshot.py
@@ -97,5 +99,13 @@ test-lowest: pyproject.toml
 	.venv-lowest/bin/python -m pip install --quiet --editable . --group test --constraint .venv-lowest/lowest.txt
 	.venv-lowest/bin/python -m pytest -m "not slow" -W default
 
+# PyTorch for GPUs is gigabytes: IMAGES_PIP_ARGS can name an index or a constraint for the processor's.
+IMAGES_PIP_ARGS ?=
+test-images: pyproject.toml
+	@test -x .venv-images/bin/python || $(PYTHON) -m venv .venv-images
+	@.venv-images/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	@.venv-images/bin/python -m pip install --quiet --editable '.[images]' --group test $(IMAGES_PIP_ARGS)
+	.venv-images/bin/python -m pytest -m images
+
 clean:
-	rm -rf $(VENV) .venv-lowest demo-output site build .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .venv-lowest .venv-images demo-output site build .mypy_cache .ruff_cache .pytest_cache

@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -25,9 +26,15 @@ _quick_test: list[str] = []  # the test that must not start a process, while the
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark everything in tests/processes; a test elsewhere that starts processes has the mark itself."""
+    """Mark everything in tests/processes; a test elsewhere that starts processes has the mark itself.
+
+    What needs PyTorch is skipped without it, and says so.
+    """
     processes = Path(__file__).parent / "processes"
+    without_torch = pytest.mark.skip(reason="PyTorch is not installed; make test-images runs this")
     for item in items:
+        if item.get_closest_marker("images") is not None and find_spec("torch") is None:
+            item.add_marker(without_torch)
         if processes in item.path.parents:
             item.add_marker(pytest.mark.processes)
 

@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("pyarrow")
 
 import beside
+import committee_sizes
 import pages
 import regions
 import toys
@@ -165,6 +166,31 @@ def test_comparisons_with_one_method_and_missing_measures(tmp_path: Path) -> Non
     ours = replace(TABLE, methods={"gp": [], "gp-r": []}, columns=(), runs=[beside.Run("run", columns)])
     table = beside.beside(ours, tmp_path)
     assert [entry.text for entry in table.rows[0]] == ["`gp-r`", "1.33", "2-1, p = 0.75", "-", "-", "-", "-"]
+
+
+def test_repetitions_of_one_problem_have_means_deviations_and_a_paired_test(tmp_path: Path) -> None:
+    with RowsFile(tmp_path / "run.parquet", PROTOCOL) as file:
+        for method, values in {"gp": GP, "gp-r": GP_R}.items():
+            for repetition, value in enumerate(values):
+                row = Row(iteration=2, loss="zero-one", test_loss=value, returned_loss=value / 2)
+                file.append(Cell("set", "svm", "hold-out", method, repetition), [row])
+    columns = ("validation", "test", "test sd", "repetitions against gp")
+    ours = replace(TABLE, methods={"gp": [], "gp-r": []}, columns=(), runs=[beside.Run("run", columns)])
+    rows = [[entry.text for entry in row] for row in beside.beside(ours, tmp_path).rows]
+    assert rows == [["`gp-r`", "13.33", "26.67", "5.77", "2-1, p = 0.75"], ["`gp`", "15.00", "30.00", "10.00", ""]]
+
+
+def test_errors_by_committee_size_count_a_cell_once(tmp_path: Path) -> None:
+    path = tmp_path / "run-sizes.csv"
+    assert "not run yet" in pages.written(committee_sizes.sizes_table(path))
+    lines = ["problem,method,repetition,n_steps,n_members,validation_loss,test_loss"]
+    lines += [f"p,m,{r},{n},1,0.{r + 1},0.{n}" for r in (0, 1) for n in (1, 3)]
+    path.write_text("\n".join([*lines, "p,m,1,3,1,0.2,0.7\n"]), encoding="utf-8")
+    table = committee_sizes.sizes_table(path)
+    assert [[entry.text for entry in row] for row in table.rows] == [
+        ["`m`, validation", "15.00", "15.00"],
+        ["`m`, test", "10.00", "50.00"],
+    ]
 
 
 def test_only_generated_parts_are_written_and_marks_must_match() -> None:

@@ -98,6 +98,16 @@ def _quantile(q: float) -> Callable[[Results, Paired], list[str]]:
     return column
 
 
+def _over_repetitions(measure: str, *, is_sd: bool = False) -> Callable[[Results, Paired], list[str]]:
+    """Return the mean of error rates of one problem in per cent, or their standard deviation."""
+
+    def column(_: Results, paired: Paired) -> list[str]:
+        [values] = paired.values[measure]
+        return _numbers(100 * (values.std(axis=0, ddof=1) if is_sd else values.mean(axis=0)))
+
+    return column
+
+
 def _numbers(values: Array, digits: int = 2) -> list[str]:
     return ["-" if np.isnan(value) else f"{value:.{digits}f}" for value in values]
 
@@ -110,6 +120,10 @@ COLUMNS: dict[str, Callable[[Results, Paired], list[str]]] = {
     "rank, precision": _measure_ranks("Average precision"),
     "rank, recall": _measure_ranks("Average recall"),
     "rank, F-measure": _measure_ranks("Average F-measure"),
+    "validation": _over_repetitions("returned_loss"),
+    "validation sd": _over_repetitions("returned_loss", is_sd=True),
+    "test": _over_repetitions("test_loss"),
+    "test sd": _over_repetitions("test_loss", is_sd=True),
     "q25": _quantile(0.25),
     "q50": _quantile(0.5),
     "q75": _quantile(0.75),
@@ -120,13 +134,19 @@ UNITS = {"n_trials": "trials", "n_evaluations": "evaluations", "time_limit": "se
 
 
 def column_of(name: str, results: Results, paired: Paired) -> list[str]:
-    """Return an entry per method; `against M` and `log loss against M` are wins, losses and p over datasets."""
+    """Return an entry per method; `against M` and `log loss against M` are wins, losses and p over datasets.
+
+    `repetitions against M` are those over the repetitions of the only dataset.
+    """
     measure, _, reference = name.rpartition("against ")
     if not reference or name in COLUMNS:
         return COLUMNS[name](results, paired)
     if reference not in paired.methods:
         return ["-"] * len(paired.methods)
-    values = paired.means("test_log_loss" if measure else "test_loss")
+    if measure == "repetitions ":
+        [values] = paired.values["test_loss"]
+    else:
+        values = paired.means("test_log_loss" if measure else "test_loss")
     k = paired.methods.index(reference)
     return [_won_and_lost(values[:, j], values[:, k]) if j != k else "" for j in range(len(paired.methods))]
 

@@ -6,6 +6,7 @@ A generated part stands between `<!-- begin generated: NAME -->` and `<!-- end g
 - `verdicts ID`: one line per finding whose id begins so, all numbers of `comitia bench verdicts`
 - `findings ID`: the same in short, with what the paper says
 - `earlier ID`: the same findings by the rows of earlier and smaller runs, those that have the methods
+- `sizes NAME`: errors by the number of greedy steps, of a file `rows/NAME-sizes.csv` (`committee_sizes.py`)
 - `toys`: the toy committees of Lévesque 2018, Tables 4.1 and 4.2 (`toys.py`)
 - `counts`: how many findings of each paper are confirmed, contradicted, undecided and not run
 - `runs`: what was run, when, on which machine and with which versions
@@ -26,6 +27,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from beside import beside, read_papers
+from committee_sizes import sizes_table
 from reference import REFERENCE
 from regions import names_of, refreshed
 from toys import toy_tables
@@ -64,6 +66,8 @@ def text_of(name: str, experiments: Path) -> str:
     papers = read_papers(experiments / "papers.toml")
     if kind == "table":
         return written(beside(papers.tables[rest], experiments / "rows"))
+    if kind == "sizes":
+        return written(sizes_table(experiments / "rows" / f"{rest}-sizes.csv"))
     if kind == "toys":
         return "\n\n".join(written(table) for table in toy_tables(experiments / "papers.toml"))
     if kind == "counts":

@@ -11,11 +11,13 @@ from comitia.auto.search_cv import SearchCV
 from comitia.committees.greedy import Greedy
 from comitia.errors import ComitiaError, ComitiaWarning
 from comitia.evaluation.function import FunctionEvaluator
+from comitia.evaluation.images import ImageEvaluator
 from comitia.evaluation.resampling import Fixed, Reshuffled
 from comitia.evaluation.table import TableEvaluator
 from comitia.execution import DaskWorkers, Serial, Workers
 from comitia.history import History, Observation, Predictions, Trial, Truth
 from comitia.learners import get_space
+from comitia.learners.cnn import Networks
 from comitia.methods import METHODS, Method, get_method, kept_by
 from comitia.minimize import minimize
 from comitia.report import write_report as _write_report
@@ -26,6 +28,7 @@ from comitia.study.noise_floor import NoiseFloor
 from comitia.study.patience import Patience
 from comitia.study.store import MemoryStore, SqliteStore
 from comitia.study.study import Study
+from comitia.study.trial_stack import TrialStack, lockstep
 
 __version__ = "0.1.0.dev0"
 
@@ -44,8 +47,10 @@ __all__ = [
     "Greedy",
     "GreedyCommittee",
     "History",
+    "ImageEvaluator",
     "MemoryStore",
     "Method",
+    "Networks",
     "NoiseFloor",
     "Observation",
     "Patience",
@@ -59,11 +64,13 @@ __all__ = [
     "Study",
     "TableEvaluator",
     "Trial",
+    "TrialStack",
     "Truth",
     "Workers",
     "get_method",
     "get_space",
     "kept_by",
     "load",
+    "lockstep",
     "minimize",
 ]

@@ -227,6 +227,14 @@ class Screener(Protocol):
 
 
 @runtime_checkable
+class Together(Protocol):
+    """An evaluator that evaluates many trials in less time than one after the other; `TrialStack` gathers them."""
+
+    def together(self, tasks: Sequence[tuple[Trial, Seeds]]) -> list[tuple[Observation, Predictions | None]]:
+        """Evaluate trials, of one study or of several, as if each were alone."""
+
+
+@runtime_checkable
 class Store(Protocol):
     """The study's record. Opening it again is resuming."""
 

@@ -11,6 +11,7 @@ from sklearn.datasets import load_diabetes, load_iris
 
 from comitia import FunctionEvaluator, Seeds, TableEvaluator, Trial, get_space
 from comitia.seams import Evaluator
+from tests import image_toys
 
 SEEDS = Seeds(5)
 
@@ -29,6 +30,7 @@ EVALUATORS: dict[str, tuple[str, Evaluator]] = {
     "table, everything kept": table("random-forest", keep="probabilities", selection_split=0.2, loss="log-loss"),
     "table, reshuffled": table("random-forest", reshuffled=True, cv=0.3),
     "regression": table("svr", keep="predictions"),
+    "images": ("cnn", image_toys.evaluator()),
     "function": ("svm-rbf", FunctionEvaluator(noisy)),
 }
 

@@ -63,7 +63,11 @@ def is_endless(config: Config) -> bool:
 # ---- ready-made spaces ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", sorted(SPACES))
+OF_TABLES = sorted(name for name, ready in SPACES.items() if ready.learns_from == "tables")
+"""Those of images are tested by tests/learners/test_cnn.py."""
+
+
+@pytest.mark.parametrize("name", OF_TABLES)
 def test_a_ready_made_space_builds_learners_that_fit_whatever_it_allows(name: str) -> None:
     ready = get_space(name, n_features=N_FEATURES)
     X, y = numbers(ready.task)
@@ -75,7 +79,7 @@ def test_a_ready_made_space_builds_learners_that_fit_whatever_it_allows(name: st
             assert np.isfinite(np.asarray(model.predict(X), dtype=np.float64)).all()
 
 
-@pytest.mark.parametrize("name", sorted(SPACES))
+@pytest.mark.parametrize("name", OF_TABLES)
 def test_a_ready_made_space_has_a_learner_that_is_repeated_by_its_seed_and_pickles(name: str) -> None:
     ready = get_space(name, n_features=N_FEATURES)
     again = pickle.loads(pickle.dumps(ready))

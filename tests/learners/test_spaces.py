@@ -142,9 +142,7 @@ def test_boosting_regression_is_between_absolute_and_squared() -> None:
     assert losses == ["absolute_error", "huber", "squared_error"]
 
 
-@pytest.mark.parametrize(
-    ("name", "near"), [("svmrbf", "'svm-rbf'"), ("sklearn_cash", "'sklearn-cash'"), (None, "Known")]
-)
+@pytest.mark.parametrize(("name", "near"), [("svmrbf", "'svm-rbf'"), ("sklearn_cash", "'sklearn-cash'"), (17, "Known")])
 def test_an_unknown_space_has_near_matches(name: Any, near: str) -> None:
     with pytest.raises(UnknownName, match=near):
         get_space(name)

@@ -142,6 +142,8 @@ MODULES = [info.name for info in pkgutil.walk_packages(comitia.__path__, "comiti
 
 @pytest.mark.parametrize("name", [name for name in MODULES if name.split(".")[-1] not in ("nursery", "fresh")])
 def test_examples_in_docstrings(name: str) -> None:
+    if name == "comitia.learners.cnn.stacked":  # the one module that imports PyTorch
+        pytest.importorskip("torch", reason="PyTorch is not installed")
     module = importlib.import_module(name)
     assert doctest.testmod(module).failed == 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -54,6 +55,8 @@ def run(
     problem: Annotated[list[str] | None, typer.Option(help="Only this problem; may be repeated.")] = None,
     method: Annotated[list[str] | None, typer.Option(help="Only this method; may be repeated.")] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Run cells again that failed.")] = False,
+    device: Annotated[str | None, typer.Option(help="For images: cpu, cuda, ...; a GPU if there is one.")] = None,
+    time_limit: Annotated[float | None, typer.Option(help="For images: stop after so many seconds; resumable.")] = None,
     quiet: QuietOption = False,
 ) -> None:
     """Run what is missing of an experiment. Ctrl-C and kill are harmless: run it again to resume.
@@ -63,9 +66,12 @@ def run(
         comitia bench run experiments/c-table-1-2.toml --scale 0.3 --data datasets/ --jobs 2
 
         comitia bench run experiments/peers-samplers.toml --problem sonar --method rs --method bayes
+
+        comitia bench run experiments/cnn.toml --data images/ --jobs 20 --device cuda --time-limit 540
     """
     with one_line_errors():
         from comitia.bench.cells.run import check, run_experiment
+        from comitia.bench.cells.stacked_cells import run_stacked
         from comitia.bench.plan.experiment_file import read_experiment
         from comitia.bench.problems.finding import data_folder
 
@@ -77,12 +83,14 @@ def run(
         rows = output or experiment.parent / "rows" / name
         _announce(full, part, missing)
         with Bar(not quiet) as bar:
-            done = run_experiment(
+            carry_out = partial(run_experiment, retry=retry)
+            if part.networks is not None:  # studies in lockstep instead of a process for each
+                carry_out = partial(run_stacked, device=device, time_limit=time_limit, retry=retry)
+            done = carry_out(
                 part,
                 rows,
                 data=folder,
                 jobs=jobs,
-                retry=retry,
                 on_start=bar.start,
                 on_cell=lambda cell, _: bar.advance(f"{cell.method} on {cell.problem}"),
             )
@@ -95,6 +103,8 @@ def run(
         if done.is_interrupted:
             print("Interrupted: everything finished is kept. Run the same command again to resume.", file=sys.stderr)
             raise typer.Exit(130)
+        if done.n_run + done.n_done_before < done.n_cells:
+            print("Not finished: the time was over. Run the same command again to resume.")
         print(f"Report: comitia bench report {rows}")
 
 

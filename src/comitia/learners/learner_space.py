@@ -3,6 +3,7 @@
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Literal
 
 import ConfigSpace as CS
 from sklearn.base import BaseEstimator
@@ -32,6 +33,8 @@ class LearnerSpace:
     """Where the space comes from."""
     summary: str
     """One sentence."""
+    learns_from: Literal["tables", "images"] = "tables"
+    """Images are for `ImageEvaluator`, which trains their networks side by side."""
     n_features: int | None = None
     """Columns of the table, for spaces that depend on it."""
 

@@ -8,6 +8,7 @@ from ConfigSpace import ConfigurationSpace
 
 from comitia.errors import UnknownName
 from comitia.learners.cash import CASH
+from comitia.learners.cnn.cnn_space import CNN
 from comitia.learners.default.search_space import CLASSIFICATION, REGRESSION
 from comitia.learners.ensembles import SEVEN_KINDS
 from comitia.learners.learner_space import LearnerSpace
@@ -36,6 +37,7 @@ SPACES: dict[str, LearnerSpace] = {
         MLP,
         CASH,
         SEVEN_KINDS,
+        CNN,
         CLASSIFICATION,
         REGRESSION,
     )

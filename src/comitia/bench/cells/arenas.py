@@ -101,6 +101,8 @@ class TableArena:
             raise ExperimentError(f"The table {cell.problem!r} must be searched over a space. Got none. Add 'spaces'.")
         draw = problem.draw(experiment.split, cell.repetition)
         learner = get_space(cell.space, n_features=draw.X_train.shape[1])
+        if learner.learns_from != "tables":
+            raise ExperimentError(f"The space {cell.space!r} is for images. {cell.problem!r} is a table.")
         if learner.task != problem.task:
             raise ExperimentError(
                 f"The space {cell.space!r} is for {learner.task}. {cell.problem!r} is a problem of {problem.task}. "

@@ -14,6 +14,7 @@ from comitia.bench.peers.registry import Peer
 from comitia.bench.peers.sampler import method_of
 from comitia.bench.plan.plan import Experiment, Job
 from comitia.bench.problems.finding import find_problem
+from comitia.bench.problems.image_sets import ImageProblem
 from comitia.bench.problems.problems import FunctionProblem
 from comitia.bench.problems.tabulated import Tabulated
 from comitia.bench.rows.row import Row, Score, one_line
@@ -35,6 +36,8 @@ def make_arena(job: Job, method: Method, known: KnownResults | None = None) -> A
     problem = find_problem(job.cell.problem, job.data)
     if isinstance(problem, FunctionProblem):
         return FunctionArena(problem)
+    if isinstance(problem, ImageProblem):
+        raise ExperimentError("Images must be run by studies in lockstep. Use comitia bench run, or run_stacked.")
     if isinstance(problem, Tabulated):
         return PoolArena(
             problem,

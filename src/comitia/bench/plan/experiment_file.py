@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from comitia.arrays import Json
-from comitia.bench.plan.plan import Experiment, HoldOutTest, Validation, brings_its_own_space
+from comitia.bench.plan.plan import Experiment, HoldOutTest, NetworkRecipe, Validation, brings_its_own_space
 from comitia.bench.report.layouts.registry import LAYOUTS
 from comitia.errors import ExperimentError, UnknownName, check_int
 from comitia.evaluation.scoring import make_loss
@@ -23,8 +23,9 @@ _TYPES: dict[str, tuple[type, str]] = {
 _INTEGERS = ("test_every", "rows_every", "jobs", "average_last", "repetitions")
 _LISTS = ("problems", "methods", "spaces", "tables")
 _KEYS: dict[str, tuple[str, ...]] = {
-    "": (*_TYPES, *_INTEGERS, *_LISTS, "budget", "split", "validation", "method_cv"),
+    "": (*_TYPES, *_INTEGERS, *_LISTS, "budget", "split", "networks", "validation", "method_cv"),
     "budget": ("n_trials", "n_evaluations", "time_limit"),
+    "networks": ("epochs", "batch", "filters"),
     "split": ("test", "folds", "most_train_rows", "own"),
     "validation": ("name", "cv", "stratified", "methods"),
 }
@@ -65,6 +66,8 @@ def make_experiment(content: Json, name: str) -> Experiment:
         raise ExperimentError(f"An experiment must have a [budget]. {name!r} has none. Add n_trials or time_limit.")
     parts["budget"] = Budget(**_section(content, "budget"))
     parts["split"] = _split(_section(content, "split"))
+    if "networks" in content:
+        parts["networks"] = _networks(_section(content, "networks"))
     if "validation" in content:
         parts["validations"] = tuple(_validations(content["validation"]))
     if not isinstance(content.get("method_cv", {}), dict):
@@ -91,6 +94,9 @@ def _check_together(experiment: Experiment) -> None:
             f"'test_every' must be a multiple of 'rows_every': a test is part of a row. Got {experiment.test_every} "
             f"and {experiment.rows_every}. Use {experiment.rows_every} or twice as much for both."
         )
+    are_images = [name.startswith("images:") for name in experiment.problems]
+    if any(are_images) != (experiment.networks is not None) or any(are_images) != all(are_images):
+        raise ExperimentError("An experiment on images must have [networks], and no other problems; others have none.")
     cvs = [*(validation.cv for validation in experiment.validations), *experiment.method_cv.values()]
     if not experiment.refit and max(cvs) >= 1:
         raise ExperimentError("'refit = false' keeps the model of the training part, so every cv must be a fraction.")
@@ -138,6 +144,18 @@ def _split(section: Json) -> HoldOutTest:
         if key not in ("test", "own"):
             check_int("[split]", key, value, least=2)
     return split if split.test or split.folds else replace(split, test=1 / 3)
+
+
+def _networks(section: Json) -> NetworkRecipe:
+    for key in ("epochs", "batch"):
+        if key in section:
+            check_int("[networks]", key, section[key])
+    filters = section.get("filters", list(NetworkRecipe.filters))
+    if not isinstance(filters, list) or len(filters) != 3:
+        raise ExperimentError(f"'filters' must be three numbers, one per convolution. Got {filters!r} instead.")
+    for n in filters:
+        check_int("[networks]", "filters", n)
+    return NetworkRecipe(**{**section, "filters": tuple(filters)})
 
 
 def _validations(content: object) -> Iterator[Validation]:

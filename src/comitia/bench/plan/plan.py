@@ -49,6 +49,15 @@ class HoldOutTest:
 
 
 @dataclass(frozen=True)
+class NetworkRecipe:
+    """How the networks of an experiment on images are trained, beside their hyperparameters."""
+
+    epochs: int = 30
+    batch: int = 128
+    filters: tuple[int, int, int] = (32, 32, 64)
+
+
+@dataclass(frozen=True)
 class Cell:
     """One study of an experiment: what makes a row of results unique, beside its iteration."""
 
@@ -96,6 +105,8 @@ class Experiment:
     tables: tuple[str, ...] = ("summary", "wins", "errors", "wilcoxon")
     method_cv: Mapping[str, float | int] = field(default_factory=dict)
     """Methods that are judged in another way than the validation says, such as `cma-cv` by fixed folds."""
+    networks: NetworkRecipe | None = None
+    """For experiments on images, whose studies run in lockstep; see `cells/stacked_cells.py`."""
     scale: float = 1.0
 
     def cells(self, missing: Collection[str] = ()) -> list[Cell]:
@@ -130,6 +141,7 @@ class Experiment:
         names = ["name", "title", "paper", "loss", "refit", "selection_split", "test_every", "jobs", "split", "budget"]
         names += ["validations", "method_cv", "average_last", "tables", "scale"]
         names += ["keep_test_losses"] if self.keep_test_losses else []  # rows from before there was one have none
+        names += ["networks"] if self.networks is not None else []
         return {name: parts[name] for name in names}
 
     def scaled(self, scale: float, sizes: Mapping[str, int] | None = None) -> Experiment:

@@ -13,6 +13,7 @@ from sklearn import datasets
 from sklearn.utils import Bunch
 
 from comitia.bench.problems.black_boxes import make_black_box
+from comitia.bench.problems.image_sets import ImageProblem, images_file, read_images
 from comitia.bench.problems.openml import fetch_table
 from comitia.bench.problems.problems import FixedTable, FunctionProblem, TableProblem, make_table
 from comitia.bench.problems.synthetic import make_synthetic
@@ -26,7 +27,7 @@ DATA_VARIABLE = "COMITIA_DATA"
 TASKS = ("binary", "multiclass", "classification", "regression")
 """What an index may say of a table."""
 ENDINGS = (".parquet", ".csv", ".tsv", ".arff")
-Problem = TableProblem | FunctionProblem | Tabulated
+Problem = TableProblem | FunctionProblem | Tabulated | ImageProblem
 SKLEARN: dict[str, tuple[Callable[..., Bunch], Task]] = {
     "iris": (datasets.load_iris, "classification"),
     "wine": (datasets.load_wine, "classification"),
@@ -34,7 +35,7 @@ SKLEARN: dict[str, tuple[Callable[..., Bunch], Task]] = {
     "digits": (datasets.load_digits, "classification"),
     "diabetes": (datasets.load_diabetes, "regression"),
 }
-KINDS = ("folder", "sklearn", "openml", "synthetic", "function", "coco", "hpo", "pool")
+KINDS = ("folder", "sklearn", "openml", "synthetic", "function", "coco", "hpo", "pool", "images")
 
 
 def data_folder(given: Path | None) -> Path | None:
@@ -63,14 +64,16 @@ def find_problem(reference: str, folder: Path | None = None) -> Problem:
             return make_black_box(reference)
         case "pool":
             return read_pool(Path(name))
+        case "images":
+            return read_images(name, folder)
     raise UnknownName("kind of problem", kind, KINDS)
 
 
 def find_table(reference: str, folder: Path | None, whose: str) -> TableProblem:
     """Load a table for something that can be run on nothing else."""
     problem = find_problem(reference, folder)
-    if isinstance(problem, FunctionProblem | Tabulated):
-        what = "pool" if isinstance(problem, Tabulated) else "black box"
+    if isinstance(problem, FunctionProblem | Tabulated | ImageProblem):
+        what = {FunctionProblem: "black box", Tabulated: "pool", ImageProblem: "set of images"}[type(problem)]
         raise ExperimentError(f"{whose} must be given a table. Got the {what} {reference!r}. Name a table instead.")
     return problem
 
@@ -89,6 +92,8 @@ def check_problem(reference: str, folder: Path | None) -> int | None:
         raise ExperimentError(f"An OpenML problem must be a number, such as openml:61. Got {reference!r} instead.")
     if kind == "pool" and not Path(name).is_file():
         raise ExperimentError(f"A pool must be a file. There is no {name!r}. Make it with comitia bench pool.")
+    if kind == "images":
+        images_file(name, folder)
     if kind in ("synthetic", "function", "coco", "hpo"):
         find_problem(reference)  # costs little, and knows its names
     return None
@@ -103,7 +108,7 @@ def task_of_problem(reference: str, folder: Path | None) -> Task | None:
         return _of_sklearn(name)[1]
     if kind == "synthetic":
         problem = find_problem(reference)
-        return None if isinstance(problem, FunctionProblem) else problem.task
+        return None if isinstance(problem, FunctionProblem | ImageProblem) else problem.task
     return None
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
@@ -152,7 +153,8 @@ def merge_rows(into: Path, others: Iterable[Path]) -> int:
 @cache
 def versions_text() -> str:
     """Return the versions that results depend on, as one text."""
-    packages = ("comitia", "numpy", "scipy", "scikit-learn", "lightgbm", "ConfigSpace")
+    packages = ["comitia", "numpy", "scipy", "scikit-learn", "lightgbm", "ConfigSpace"]
+    packages += ["torch"] if "torch" in sys.modules else []  # where networks were trained
     return ", ".join(f"{name} {version}" for name, version in versions(packages).items())
 
 
