@@ -9,8 +9,6 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -267,25 +265,3 @@ def test_a_client_of_the_user_stays_open(running: Cluster) -> None:
         study = Study(SPACE, "rs", seed=0).run(FunctionEvaluator(square), n_trials=3, executor=client)
         assert client.status == "running"
     bounded(study, 3)
-
-
-class Heavy:
-    """Counts how often it was pickled."""
-
-    n_pickled = 0
-
-    def __call__(self, config: Any) -> float:
-        return square(config)
-
-    def __getstate__(self) -> dict[str, Any]:
-        Heavy.n_pickled += 1
-        return {}
-
-
-def test_a_pool_of_processes_gets_the_data_once() -> None:
-    Heavy.n_pickled = 0
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
-        study = Study(SPACE, "rs", seed=0).run(FunctionEvaluator(Heavy()), n_trials=5, executor=executor)
-    bounded(study, 5)
-    assert all(o.is_ok for o in study.history.observations())
-    assert Heavy.n_pickled == 1
