@@ -60,8 +60,10 @@ class View:
 
     def __call__(self, X: Array) -> tuple[Array, Labels]:
         """Return rows and their branches."""
-        labels = self.space.branches(X) if self.kind == "branches" else np.zeros(len(X), dtype=np.int64)
-        return (self.space.impute(X, to=self.inactive) if self.kind in ("branches", "imputed") else X), labels
+        if self.kind == "branches":
+            return self.space.imputed_branches(X, to=self.inactive)
+        labels = np.zeros(len(X), dtype=np.int64)
+        return (self.space.impute(X, to=self.inactive) if self.kind == "imputed" else X), labels
 
 
 @dataclass(frozen=True, eq=False)
