@@ -35,7 +35,10 @@ GROWTH = 1.1
 SCALE_CHANGE = 1.5
 """And whenever the spread of the observations has changed by this factor."""
 LEAST_SETTLED = 2 / 3
-"""The part of the observations that theta must be inferred from at least, where trials are pending."""
+"""The part of the observations that theta must be inferred from at least, where many trials are pending."""
+MANY_PENDING = 16
+"""From so many pending trials on theta is inferred from fewer observations: with eight workers that costs more trials
+than the time is worth (docs/lab/searches.md)."""
 MOST_TUNED = 400
 """Theta is inferred from so many observations at most: the best quarter of that number and the rest evenly in time."""
 
@@ -218,7 +221,8 @@ def n_settled(n: int, n_pending: int) -> int:
     ends, the first n observations are others than before, and theta would be tuned again: with 32 workers more than
     twice as often.
     """
-    return n - n_pending if n - n_pending >= max(ALWAYS_TUNED, LEAST_SETTLED * n) else n
+    n_left = n - n_pending
+    return n_left if n_pending >= MANY_PENDING and n_left >= max(ALWAYS_TUNED, LEAST_SETTLED * n) else n
 
 
 def last_checkpoint(z: Array) -> int:
