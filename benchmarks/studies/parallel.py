@@ -190,23 +190,25 @@ def report(rows: pd.DataFrame) -> None:
     is_table = curves.index.get_level_values("problem").str.startswith("hpo:")
     least = curves.min(axis=1).groupby("problem").transform("min")
     curves = curves.sub(np.where(is_table, least, 0.0), axis=0)
-    seeds = curves.groupby(["problem", "method", "workers"]).size()
-    print(f"{seeds.min()} to {seeds.max()} seeds\n")
+    seeds = curves.groupby(["problem", "method", "workers"]).size().to_dict()
+    targets = curves.groupby(["problem", "method", "workers"])[AT].median().to_dict()
+    print(f"{min(seeds.values())} to {max(seeds.values())} seeds\n")
     print(
         "| problem | method | workers | "
         + " | ".join(f"@{n}" for n in SHOWN)
-        + f" | trials to the regret @{AT} of one |"
+        + f" | trials to the regret @{AT} of one | seeds |"
     )
-    print("|---|---|---|" + "---|" * (len(SHOWN) + 1))
+    print("|---|---|---|" + "---|" * (len(SHOWN) + 2))
     for (problem, method), some in curves.groupby(["problem", "method"], sort=False):
         medians = some.groupby("workers").median()
         alone = "bayes" if method == "bayes-noisy-mean" else method
-        target = curves.loc[(problem, alone, 1), AT].median()
+        target = targets[problem, alone, 1]
         for workers, median in medians.iterrows():
             reached = median.index[median <= target]
             needed = f"{reached[0]}" if len(reached) else f"more than {N_TRIALS}"
             shown = " | ".join(f"{median[n]:.4g}" for n in SHOWN)
-            print(f"| {problem} | `{method}` | {workers} | {shown} | {needed} |")
+            n = seeds[problem, method, workers]
+            print(f"| {problem} | `{method}` | {workers} | {shown} | {needed} | {n} |")
 
 
 def main() -> None:
