@@ -6,6 +6,7 @@ from multiprocessing import get_context
 from typing import Any
 
 import pytest
+from joblib.externals import loky
 from sklearn.datasets import load_iris
 
 from comitia import FunctionEvaluator, Serial, Study, TableEvaluator, Workers, get_space
@@ -20,6 +21,7 @@ EXECUTORS: dict[str, Callable[[], Executor]] = {
     "two fresh processes": lambda: Workers(2, starter=FreshProcesses),
     "threads": lambda: ThreadPoolExecutor(2),
     "process pool": lambda: ProcessPoolExecutor(2, mp_context=get_context("spawn")),
+    "loky": lambda: loky.ProcessPoolExecutor(2),
 }
 
 
@@ -76,3 +78,35 @@ def test_a_failure_is_an_observation_and_the_search_goes_on(executor: Executor) 
     [bad] = [o for o in study.history.observations() if not o.is_ok]
     assert bad.config == {"a": 3}
     assert "ValueError: three" in bad.error
+
+
+class Weight:
+    """An objective that counts how often it is pickled."""
+
+    n_pickled = 0
+
+    def __call__(self, config: Any) -> float:
+        return float(config["x"])
+
+    def __getstate__(self) -> dict[str, Any]:
+        Weight.n_pickled += 1
+        return {}
+
+
+@pytest.mark.parametrize(
+    ("make", "n_expected"),
+    [
+        (lambda: Workers(1), 1),
+        (lambda: ProcessPoolExecutor(1, mp_context=get_context("spawn")), 1),
+        (lambda: loky.ProcessPoolExecutor(1), 1),
+        (lambda: loky.get_reusable_executor(max_workers=1), 1),
+        (lambda: ThreadPoolExecutor(1), 0),
+    ],
+    ids=["workers", "process pool", "loky", "reusable loky", "threads"],
+)
+def test_the_data_travel_once_if_at_all(make: Callable[[], Executor], n_expected: int) -> None:
+    Weight.n_pickled = 0
+    with make() as executor:
+        study = Study({"x": (0.0, 1.0)}, "rs", seed=0).run(FunctionEvaluator(Weight()), n_trials=5, executor=executor)
+    assert all(o.is_ok for o in study.history.observations())
+    assert Weight.n_pickled == n_expected

@@ -167,6 +167,18 @@ def slow_branch(definition: CS.ConfigurationSpace, config: Config) -> tuple[Any,
 
 
 @given(configspaces(), seeds)
+def test_rows_are_imputed_and_labelled_at_once_as_one_after_the_other(
+    definition: CS.ConfigurationSpace, rng: Any
+) -> None:
+    space = Space(definition)
+    X = sampled(space, rng)
+    for to in ("middle", "default"):
+        rows, labels = space.imputed_branches(X, to=to)
+        np.testing.assert_array_equal(rows, space.impute(X, to=to))
+        np.testing.assert_array_equal(labels, space.branches(X))
+
+
+@given(configspaces(), seeds)
 def test_branches_are_a_partition_by_comparability(definition: CS.ConfigurationSpace, rng: Any) -> None:
     space = Space(definition)
     X = sampled(space, rng, 30)

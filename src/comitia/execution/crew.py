@@ -138,7 +138,7 @@ class FuturesCrew(Generic[Task, Answer]):
     def __init__(self, function: Callable[[Task], Answer], executor: Executor, n_slots: int) -> None:
         self.n_slots = n_slots
         # a pool of processes would get the data with every task
-        self._file = OnceFromFile(function) if isinstance(executor, ProcessPoolExecutor) else None
+        self._file = OnceFromFile(function) if _is_process_pool(executor) else None
         self._function = self._file or function
         self._executor = executor
         self._workers = executor if isinstance(executor, Workers) else None
@@ -235,6 +235,14 @@ def with_limits(executor: ExecutorLike, seconds: float | None, memory: float | N
 @runtime_checkable
 class _Submits(Protocol):
     def submit(self, fn: Callable[[Task], Answer], task: Task, /) -> Future[Answer]: ...
+
+
+def _is_process_pool(executor: Executor) -> bool:
+    """Tell whether tasks run in processes on this machine: those of `concurrent.futures`, of loky or of joblib.
+
+    Other executors may be on other machines, which do not see our files: they get the data with every task.
+    """
+    return any(kind.__name__ == ProcessPoolExecutor.__name__ for kind in type(executor).__mro__)
 
 
 def _n_slots(executor: Executor) -> int:

@@ -42,6 +42,11 @@ class Factor:
     u: Array
     """K^-1 1, (n_samples, m)."""
 
+    @cached_property
+    def ends(self) -> tuple[Array, Array]:
+        """Least and greatest value in each dimension."""
+        return self.X.min(axis=0), self.X.max(axis=0)
+
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
@@ -146,9 +151,8 @@ class Posterior:
 
     def _cross(self, factor: Factor, X: Array) -> tuple[Array, Array, Indices]:
         """Return covariances of rows with a block's points, scaled distances, and the dimensions that vary."""
-        low = np.minimum(factor.X.min(axis=0), X.min(axis=0))
-        high = np.maximum(factor.X.max(axis=0), X.max(axis=0))
-        columns = np.flatnonzero(low != high)
+        low, high = factor.ends
+        columns = np.flatnonzero(np.minimum(low, X.min(axis=0)) != np.maximum(high, X.max(axis=0)))
         is_categorical, power = self.structure.is_categorical[columns], self.structure.kernel.power
         D = distances(X[:, columns], factor.X[:, columns], is_categorical, power)
         shape = (len(self.theta), len(X), len(factor.X))

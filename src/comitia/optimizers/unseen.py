@@ -10,7 +10,7 @@ from comitia.history import History
 from comitia.space import Config, Space
 
 CHUNK = 16
-"""Rows of a ranking that are decoded together; the first is nearly always new."""
+"""Rows of a ranking that are decoded together after the first, which is nearly always new."""
 MOST_REPEATS = 100
 """Candidates that may be known already before the rest of a small space is listed instead."""
 MOST_REPEATS_IN_LARGE_SPACE = 10_000
@@ -33,8 +33,8 @@ class Unseen:
 
     def best(self, ranked: Array) -> Array | None:
         """Return the first new row of a ranking, however many before it are known; None if all are."""
-        for start in range(0, len(ranked), CHUNK):
-            rows = ranked[start : start + CHUNK]
+        for start, end in itertools.pairwise([0, *range(1, len(ranked), CHUNK), len(ranked)]):
+            rows = ranked[start:end]
             for x, config in zip(rows, self._space.decode(rows), strict=True):
                 if self._is_new(config):
                     self._new.add(config)

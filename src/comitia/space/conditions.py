@@ -6,7 +6,7 @@ Everything works on the *numbers* of a column (the value of a number, the index 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -20,6 +20,7 @@ from comitia.space.hyperparameters import Choice, Hyperparameter
 
 Compare: TypeAlias = Callable[..., Mask]
 """`compare(numbers, operand)`, of whole columns."""
+Key: TypeAlias = tuple[Hashable, ...]
 
 
 @dataclass(frozen=True)
@@ -34,10 +35,15 @@ class Comparison:
     def holds(self, numbers: Array, active: Mask) -> Mask:
         """Return in which rows it holds; never where a hyperparameter that it compares is inactive."""
         left = numbers[:, self.column]
-        holds = active[:, self.column].copy()
+        holds = active[:, self.column]
         if self.other is None:
             return np.asarray(holds & self.compare(left, self.operand))
         return np.asarray(holds & active[:, self.other] & self.compare(left, numbers[:, self.other]))
+
+    @property
+    def key(self) -> Key:
+        """Equal for rules that say the same."""
+        return self.column, self.compare, np.asarray(self.operand).tobytes(), self.other
 
 
 @dataclass(frozen=True)
@@ -50,6 +56,11 @@ class Combination:
     def holds(self, numbers: Array, active: Mask) -> Mask:
         reduce = np.logical_and.reduce if self.every else np.logical_or.reduce
         return np.asarray(reduce([part.holds(numbers, active) for part in self.parts]))
+
+    @property
+    def key(self) -> Key:
+        """Equal for rules that say the same."""
+        return self.every, *(part.key for part in self.parts)
 
 
 Rule = Comparison | Combination
@@ -153,12 +164,25 @@ def in_order_of_dependence(n: int, rules: dict[int, Rule]) -> list[int]:
 
 
 def activity(numbers: Array, order: Sequence[int], rules: dict[int, Rule]) -> Mask:
-    """Return which hyperparameters are active in each row, an (n, d) array."""
+    """Return which hyperparameters are active in each row, an (n, d) array.
+
+    Where one object is the rule of several columns, it is looked at once.
+    """
     active = np.ones(numbers.shape, dtype=bool)
+    known: dict[int, Mask] = {}
     for index in order:
         if index in rules:
-            active[:, index] = rules[index].holds(numbers, active)
+            rule = rules[index]
+            if id(rule) not in known:
+                known[id(rule)] = rule.holds(numbers, active)
+            active[:, index] = known[id(rule)]
     return active
+
+
+def shared(rules: dict[int, Rule]) -> dict[int, Rule]:
+    """Return the same rules, one object for those that say the same: that of all children of one choice."""
+    objects: dict[Key, Rule] = {}
+    return {index: objects.setdefault(rule.key, rule) for index, rule in rules.items()}
 
 
 class Branches:

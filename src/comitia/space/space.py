@@ -25,6 +25,7 @@ from comitia.space.conditions import (
     compile_condition,
     compile_forbidden,
     in_order_of_dependence,
+    shared,
 )
 from comitia.space.config import Config, Value
 from comitia.space.dicts import configspace_from_dicts, configspace_from_json, json_dict
@@ -73,7 +74,9 @@ class Space:
         self.columns = [compile_hyperparameter(h) for h in definition.values()]
         self.names = [column.name for column in self.columns]
         self._index = {name: index for index, name in enumerate(self.names)}
-        self._rules = {self._index[c.child.name]: compile_condition(c, self.columns) for c in definition.conditions}
+        self._rules = shared(
+            {self._index[c.child.name]: compile_condition(c, self.columns) for c in definition.conditions}
+        )
         self._order = in_order_of_dependence(len(self.columns), self._rules)
         self._forbidden = [compile_forbidden(c, self.columns) for c in definition.forbidden_clauses]
         self._branches = Branches(self.columns, self._rules)
@@ -81,6 +84,9 @@ class Space:
         reals = [column for column in self.columns if isinstance(column, Real) and column.quantiles is None]
         self._reals = Reals(reals) if len(reals) == len(self.columns) and not self._rules else None
         self._looked_at = sorted(set().union(*map(columns_of, rules)))  # the columns that rules compare
+        # all reals are cut off at once; these are not
+        self._rounded = [j for j, column in enumerate(self.columns) if not isinstance(column, Real)]
+        self._warped = [j for j, c in enumerate(self.columns) if not isinstance(c, Real) or c.shape is not None]
 
     # ---- what it is -------------------------------------------------------------------------------------------
 
@@ -107,10 +113,12 @@ class Space:
         """Whether there is no real among the hyperparameters."""
         return all(math.isfinite(column.size) for column in self.columns)
 
-    @property
+    @cached_property
     def is_categorical(self) -> Mask:
         """Which columns have values without an order."""
-        return np.array([column.is_categorical for column in self.columns])
+        found = np.array([column.is_categorical for column in self.columns])
+        found.setflags(write=False)
+        return found
 
     def to_json(self) -> str:
         """Write the space as ConfigSpace's JSON."""
@@ -126,12 +134,18 @@ class Space:
     def from_uniform(self, U: ArrayLike) -> Array:
         """Turn uniform points of [0, 1]^d into configurations that follow the space's distributions."""
         U = self._rows(U)
-        return np.column_stack([c.snap(c.warp(U[:, j])) for j, c in enumerate(self.columns)])
+        X = np.clip(U, 0.0, 1.0)
+        for j in self._warped:
+            X[:, j] = self.columns[j].snap(self.columns[j].warp(U[:, j]))
+        return X
 
     def snap(self, X: ArrayLike) -> Array:
         """Move every coordinate to that of the nearest valid value."""
         X = self._rows(X)
-        return np.column_stack([column.snap(X[:, j]) for j, column in enumerate(self.columns)])
+        found = np.clip(X, 0.0, 1.0)
+        for j in self._rounded:
+            found[:, j] = self.columns[j].snap(X[:, j])
+        return found
 
     def _numbers(self, X: Array) -> Array:
         """Return what rules compare; zeros in columns that no rule compares."""
@@ -225,8 +239,11 @@ class Space:
         The "no imputation" ablation does not call it.
         """
         X = self._rows(X)
-        filler = np.full(len(self.columns), 0.5) if to == "middle" else self.defaults
-        return np.where(self.active(X), X, filler)
+        return np.where(self.active(X), X, self._filler(to))
+
+    def _filler(self, to: Literal["middle", "default"]) -> Array:
+        """Return what inactive hyperparameters are set to."""
+        return np.full(len(self.columns), 0.5) if to == "middle" else self.defaults
 
     @cached_property
     def defaults(self) -> Array:
@@ -256,6 +273,17 @@ class Space:
             return np.zeros(len(X), dtype=np.int64)
         numbers = self._numbers(X)
         return self._branches(numbers, activity(numbers, self._order, self._rules))
+
+    def imputed_branches(
+        self, X: ArrayLike, *, to: Literal["middle", "default"] = "middle"
+    ) -> tuple[Array, NDArray[np.int64]]:
+        """Return what `impute` and `branches` do, both at once."""
+        X = self._rows(X)
+        if not self._rules:
+            return X, np.zeros(len(X), dtype=np.int64)
+        numbers = self._numbers(X)
+        active = activity(numbers, self._order, self._rules)
+        return np.where(active, X, self._filler(to)), self._branches(numbers, active)
 
     def neighbours(self, X: ArrayLike, *, step: float = STEP) -> tuple[Array, Indices]:
         """Return the allowed one-exchange neighbours of all rows, and the row of each (Lévesque 2018, eq. 5.7-5.8).

@@ -152,14 +152,15 @@ def test_trials_that_end_late_do_not_make_theta_be_tuned_again() -> None:
     assert n_settled(100, 0) == 100
     assert n_settled(100, 30) == 70
     assert n_settled(100, 40) == 100  # too few would be left
-    assert n_settled(22, 4) == 22
+    assert n_settled(40, 16) == 40
+    assert n_settled(100, 7) == 100  # few workers have the time
     space = Space({"x": stats.uniform(0, 1), "y": stats.uniform(0, 1)})
     X = space.sample(60, np.random.default_rng(0))
     y = np.sin(5 * X).sum(axis=1)
     late = 50
     process = GaussianProcess(space, n_samples=0)
-    before = process.belief(np.delete(X, late, axis=0), Values(np.delete(y, late), n_pending=8), 80, Seeds(0))
-    after = process.belief(X, Values(y, n_pending=8), 80, Seeds(0))
+    before = process.belief(np.delete(X, late, axis=0), Values(np.delete(y, late), n_pending=16), 80, Seeds(0))
+    after = process.belief(X, Values(y, n_pending=16), 80, Seeds(0))
     assert np.array_equal(before.posterior.theta, after.posterior.theta)
 
 

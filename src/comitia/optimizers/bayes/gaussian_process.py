@@ -35,7 +35,10 @@ GROWTH = 1.1
 SCALE_CHANGE = 1.5
 """And whenever the spread of the observations has changed by this factor."""
 LEAST_SETTLED = 2 / 3
-"""The part of the observations that theta must be inferred from at least, where trials are pending."""
+"""The part of the observations that theta must be inferred from at least, where many trials are pending."""
+MANY_PENDING = 16
+"""From so many pending trials on theta is inferred from fewer observations: with eight workers there is time to infer
+it from all of them, and most searches are better for it (docs/lab/searches.md)."""
 MOST_TUNED = 400
 """Theta is inferred from so many observations at most: the best quarter of that number and the rest evenly in time."""
 
@@ -60,8 +63,10 @@ class View:
 
     def __call__(self, X: Array) -> tuple[Array, Labels]:
         """Return rows and their branches."""
-        labels = self.space.branches(X) if self.kind == "branches" else np.zeros(len(X), dtype=np.int64)
-        return (self.space.impute(X, to=self.inactive) if self.kind in ("branches", "imputed") else X), labels
+        if self.kind == "branches":
+            return self.space.imputed_branches(X, to=self.inactive)
+        labels = np.zeros(len(X), dtype=np.int64)
+        return (self.space.impute(X, to=self.inactive) if self.kind == "imputed" else X), labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,7 +221,8 @@ def n_settled(n: int, n_pending: int) -> int:
     ends, the first n observations are others than before, and theta would be tuned again: with 32 workers more than
     twice as often.
     """
-    return n - n_pending if n - n_pending >= max(ALWAYS_TUNED, LEAST_SETTLED * n) else n
+    n_left = n - n_pending
+    return n_left if n_pending >= MANY_PENDING and n_left >= max(ALWAYS_TUNED, LEAST_SETTLED * n) else n
 
 
 def last_checkpoint(z: Array) -> int:
