@@ -13,11 +13,11 @@ from comitia import AutoClassifier
 from comitia.errors import ChoiceError
 from comitia.learners.boosters.boosted import STEPS_WITHOUT, Boosted
 from comitia.learners.boosters.cat import CatBoost
-from comitia.learners.boosters.held_out import FEWEST, FEWEST_ROWS, held_out
 from comitia.learners.boosters.hist import HistBoosting
 from comitia.learners.boosters.light import LightGBM
 from comitia.learners.boosters.xgb import XGBoost
 from comitia.learners.default import LEARNERS, default_space
+from comitia.learners.held_out import FEWEST, FEWEST_ROWS, held_out
 from comitia.tables.cleaner import Columns
 
 PACKAGES: dict[type[Boosted], str] = {

@@ -18,6 +18,11 @@ TRUSTED: tuple[str, ...] = (
     "comitia.committees.ensemble.Ensemble",
     "comitia.learners.boosters.hist.HistBoosting",
     "comitia.learners.boosters.light.LightGBM",
+    "comitia.learners.dense.Dense",
+    "comitia.learners.discriminant.Discriminant",
+    "comitia.learners.perceptrons.Perceptrons",
+    "comitia.learners.scaling.Hinges",
+    "comitia.learners.scaling.RobustScale",
     "comitia.learners.target.SignedLog",
     "comitia.learners.target.TransformedTarget",
     "comitia.space.config.Config",
@@ -27,6 +32,11 @@ TRUSTED: tuple[str, ...] = (
     "lightgbm.sklearn.LGBMClassifier",
     "lightgbm.sklearn.LGBMRegressor",
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",  # its node numbers are checked by index_checks
+    "sklearn.gaussian_process.kernels.ConstantKernel",
+    "sklearn.gaussian_process.kernels.Matern",
+    "sklearn.gaussian_process.kernels.Product",
+    "sklearn.gaussian_process.kernels.Sum",
+    "sklearn.gaussian_process.kernels.WhiteKernel",
     "sklearn.metrics._dist_metrics.EuclideanDistance64",
     "sklearn.neighbors._kd_tree.KDTree",  # its row numbers are checked by index_checks
     "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",

@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from comitia.arrays import AnyArray, Array, Indices, Json, Table
 from comitia.evaluation.fitting import Examples
 from comitia.evaluation.scoring import Task
-from comitia.learners.boosters.held_out import held_out
+from comitia.learners.held_out import held_out
 
 STEPS_WITHOUT = 10.0
 """Trees times learning rate where no rows can be set aside; a guess."""

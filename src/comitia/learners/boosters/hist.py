@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.preprocessing import FunctionTransformer
 
-from comitia.arrays import AnyArray, Array, Indices, Table
+from comitia.arrays import Array, Indices, Table
 from comitia.evaluation.fitting import Examples
 from comitia.evaluation.scoring import Task
 from comitia.learners.boosters.boosted import Boosted
 from comitia.learners.dense import dense
+from comitia.learners.held_out import can_be_split
 
 PATIENCE = 20
 """Trees without anything better after which it ends."""
@@ -51,7 +51,7 @@ class HistBoosting(Boosted):
     def _trained(self, examples: Examples, held: Indices | None) -> Any:
         """Return a fitted estimator of scikit-learn, which draws the rows to stop by itself: as many as were drawn."""
         learner = HistGradientBoostingClassifier if self.task == "classification" else HistGradientBoostingRegressor
-        stops = held is not None and (self.task == "regression" or _can_be_split(examples.y, len(held)))
+        stops = held is not None and (self.task == "regression" or can_be_split(examples.y, len(held)))
         own = ("learning_rate", "max_leaf_nodes", "min_samples_leaf", "l2_regularization", "max_features")
         model = learner(
             **{name: getattr(self, name) for name in own},
@@ -79,9 +79,3 @@ def _without_checks(model: BaseEstimator) -> BaseEstimator:
         if isinstance(part, FunctionTransformer):
             part.func = None
     return model
-
-
-def _can_be_split(codes: AnyArray, n_held: int) -> bool:
-    """Tell whether scikit-learn can set rows of every class aside."""
-    counts = np.bincount(codes)
-    return bool(counts.min() >= 2 and n_held >= len(counts))

@@ -11,7 +11,9 @@ from sklearn.svm import SVC, SVR
 
 from comitia.evaluation.scoring import Task
 from comitia.learners.default.boosters import BOOSTERS
+from comitia.learners.default.classical import CLASSICAL
 from comitia.learners.default.learner import Learner, Values
+from comitia.learners.default.wide import WIDE
 from comitia.learners.learner_space import choice, integer, log_real, real
 
 
@@ -122,7 +124,7 @@ DEFAULT = (
         default={"layers": 2, "neurons": 128, "alpha": 1e-4, "learning_rate": 1e-3},
     ),
 )
-ORDERED = (*DEFAULT, *BOOSTERS)
+ORDERED = (*DEFAULT, *BOOSTERS, *CLASSICAL, *WIDE)
 """All of comitia's own."""
 LEARNERS: dict[str, Learner] = {learner.name: learner for learner in ORDERED}
 """By name; first those of the default space, the cheapest defaults first."""

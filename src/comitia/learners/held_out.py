@@ -1,7 +1,7 @@
 """The inner split of early stopping: which rows of a fit tell how many trees are enough.
 
 They are taken from the rows of the fit alone. The fold that gives a model's out-of-fold prediction has no part in it:
-a booster that stops where it predicts that fold best would look better there than it is.
+a model that stops where it predicts that fold best would look better there than it is.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ SHARE = 0.1
 FEWEST = 50
 """Fewer rows say little about when to stop."""
 FEWEST_ROWS = 250
-"""Tables below have no row to spare: their boosters have a fixed number of trees."""
+"""Tables below have no row to spare: models are as large, or are trained as long, as they are told to."""
 
 
 def held_out(target: AnyArray, *, is_classes: bool, random_state: int) -> Indices | None:
@@ -27,3 +27,9 @@ def held_out(target: AnyArray, *, is_classes: bool, random_state: int) -> Indice
     chosen = [rng.choice(rows, int(share * len(rows)), replace=False) for rows in parts]
     held: Indices = np.sort(np.concatenate(chosen))
     return held if len(held) else None
+
+
+def can_be_split(codes: AnyArray, n_held: int) -> bool:
+    """Tell whether scikit-learn, which does so by itself in some learners, can set rows of every class aside."""
+    counts = np.bincount(codes)
+    return bool(counts.min() >= 2 and n_held >= len(counts))
