@@ -146,29 +146,47 @@ def test_histogram_trees_of_other_tables() -> None:
         check_indices(kind, arguments, state)
 
 
+def xgboost_parts() -> tuple[type, tuple[Any, ...], Any]:
+    pytest.importorskip("xgboost")
+    table = np.column_stack([X, np.arange(len(X)) % 5])
+    return parts_of(XGBoost(codes=[X.shape[1]], most_trees=3).fit(table, (Y + (table[:, -1] == 1)) % 3))
+
+
 @pytest.mark.parametrize(
     ("change", "value"),
     [
         ("left_children", 1000),
         ("right_children", 0),
         ("split_indices", 99),
-        ("split_indices", 0.5),
+        ("parents", -1),
+        ("id", 3),
         ("categories_segments", 10_000),
+        ("categories", -1),
         ("tree_info", 7),
     ],
 )
-def test_models_of_xgboost_that_point_outside_themselves(change: str, value: float) -> None:
-    pytest.importorskip("xgboost")
-    table = np.column_stack([X, np.arange(len(X)) % 5])
-    model = XGBoost(codes=[X.shape[1]], most_trees=3).fit(table, (Y + (table[:, -1] == 1)) % 3)
-    kind, arguments, state = parts_of(model)
+def test_models_of_xgboost_that_point_outside_themselves(change: str, value: int) -> None:
+    kind, arguments, state = xgboost_parts()
     check_indices(kind, arguments, state)
     content = json.loads(state["model_"])
     inner = content["learner"]["gradient_booster"]["model"]
     tree = next(tree for tree in inner["trees"] if tree["categories_segments"])
-    (inner if change == "tree_info" else tree)[change][0] = value
+    if change == "id":
+        tree["id"] = value
+    else:
+        (inner if change == "tree_info" else tree)[change][0] = value
     with pytest.raises(ModelError, match="tampered"):
         check_indices(kind, arguments, {**state, "model_": json.dumps(content).encode()})
-    twice = state["model_"].replace(b'"name":"gbtree"', b'"name":"gbtree","name":"gbtree"')
-    with pytest.raises(ValueError, match="twice"):
-        check_indices(kind, arguments, {**state, "model_": twice})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (b'"name":"gbtree"', b'"name":"gbtree","name":"gbtree"', "twice"),
+        (b'"split_indices":[', b'"split_indices":[0.5,', "whole"),
+    ],
+)
+def test_models_of_xgboost_that_others_might_read_in_another_way(old: bytes, new: bytes, message: str) -> None:
+    kind, arguments, state = xgboost_parts()
+    with pytest.raises(ValueError, match=message):
+        check_indices(kind, arguments, {**state, "model_": state["model_"].replace(old, new)})

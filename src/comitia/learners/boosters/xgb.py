@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from comitia.arrays import Array, Indices, Json, Table
+from comitia.arrays import Array, Indices, Table
 from comitia.evaluation.fitting import Examples
 from comitia.evaluation.scoring import Task
 from comitia.learners.boosters.boosted import Boosted, both_classes, parts_of
@@ -92,57 +89,3 @@ class XGBoost(Boosted):
     def _answers(self, model: Any, X: Table) -> Array:
         told: Array = model.predict(self._table(X))
         return both_classes(told) if self.task == "classification" else told
-
-
-def is_sound(state: Mapping[str, Any]) -> bool:
-    """Tell whether a model that comes from a file points nowhere outside itself: XGBoost follows it without looking."""
-    learner = json.loads(state["model_"], object_pairs_hook=_without_twins)["learner"]
-    sizes, booster = learner["learner_model_param"], learner["gradient_booster"]
-    n_columns, n_groups = int(sizes["num_feature"]), max(1, int(sizes["num_class"]), int(sizes["num_target"]))
-    model = booster["model"]
-    trees, groups = model["trees"], np.asarray(model["tree_info"], dtype=np.int64)
-    rounds = np.asarray(model["iteration_indptr"], dtype=np.int64)
-    return bool(
-        booster["name"] == "gbtree"
-        and n_columns == state["n_features_in_"]
-        and len(groups) == len(trees) == int(model["gbtree_model_param"]["num_trees"])
-        and ((groups >= 0) & (groups < n_groups)).all()
-        and rounds[0] == 0
-        and rounds[-1] == len(trees)
-        and (np.diff(rounds) >= 0).all()
-        and all(_is_sound_tree(tree, n_columns) for tree in trees)
-    )
-
-
-def _without_twins(pairs: Sequence[tuple[str, Any]]) -> Json:
-    """Refuse a key that comes twice: XGBoost might take another one than what is checked here."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a key of a JSON object comes twice")
-    return found
-
-
-def _is_sound_tree(tree: Json, n_columns: int) -> bool:
-    """Tell whether inner nodes have a column of the table, children that come after them, and categories that exist."""
-    n = int(tree["tree_param"]["num_nodes"])
-    whole = ("left_children", "right_children", "parents", "split_indices", "default_left", "split_type")
-    columns = {name: np.asarray(tree[name]) for name in (*whole, "split_conditions", "base_weights")}
-    is_whole = all(columns[name].dtype.kind == "i" for name in whole)
-    is_scalar = int(tree["tree_param"]["size_leaf_vector"]) <= 1
-    if n < 1 or not (is_whole and is_scalar) or any(len(column) != n for column in columns.values()):
-        return False
-    left, right, column = columns["left_children"], columns["right_children"], columns["split_indices"]
-    is_inner = left != -1
-    places = np.flatnonzero(is_inner)
-    sizes, starts = np.asarray(tree["categories_sizes"]), np.asarray(tree["categories_segments"])
-    by_category = np.asarray(tree["categories_nodes"], dtype=np.int64)
-    return bool(
-        (np.minimum(left, right)[is_inner] > places).all()
-        and (np.maximum(left, right)[is_inner] < n).all()
-        and ((column >= 0) & (column < n_columns))[is_inner].all()
-        and np.array_equal(by_category, np.flatnonzero(columns["split_type"] == 1))
-        and len(sizes) == len(starts) == len(by_category)
-        and (starts >= 0).all()
-        and (sizes >= 0).all()
-        and (starts + sizes <= len(tree["categories"])).all()
-    )
