@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.ensemble import HistGradientBoostingRegressor
 
 from comitia import AutoClassifier
 from comitia.errors import ChoiceError
 from comitia.learners.boosters.boosted import STEPS_WITHOUT, Boosted
 from comitia.learners.boosters.cat import CatBoost
-from comitia.learners.boosters.hist import HistBoosting
+from comitia.learners.boosters.hist import PATIENCE, HistBoosting
 from comitia.learners.boosters.light import LightGBM
 from comitia.learners.boosters.xgb import XGBoost
 from comitia.learners.default import LEARNERS, default_space
@@ -89,6 +90,26 @@ def test_codes_are_categories_and_not_numbers(kind: Any) -> None:
     options = {size: 1 if "depth" in size else 2, "most_trees": 10, "learning_rate": 0.3}
     right = [(kind(codes=codes, **options).fit(X, y).predict(X) == y).mean() for codes in ([0], [])]
     assert right[0] > right[1] + 0.2
+
+
+def test_codes_are_put_in_their_places_as_scikit_learn_does() -> None:
+    """Also codes that are missing, that were not in the fit, and that leave gaps."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=300), rng.choice([0.0, 3.0, 7.0, np.nan], 300), rng.integers(0, 9, 300)])
+    y = X[:, 0] + (X[:, 1] == 3) + X[:, 2] % 2
+    ours = HistBoosting(task="regression", codes=[1, 2], most_trees=30).fit(X, y)
+    theirs = HistGradientBoostingRegressor(
+        max_iter=30,
+        early_stopping=True,
+        validation_fraction=50,
+        n_iter_no_change=PATIENCE,
+        categorical_features=[1, 2],
+        random_state=0,
+    ).fit(X, y)
+    new = np.vstack([X, [[0.0, 5.0, 1.0], [0.0, 99.0, np.nan]]])
+    np.testing.assert_array_equal(ours.predict(new), theirs.predict(new))
+    with pytest.raises(ValueError, match="2 columns, but 3"):
+        ours.predict(X[:, :2])
 
 
 def test_nothing_is_written_and_no_open_library_object_travels(

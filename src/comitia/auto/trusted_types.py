@@ -16,6 +16,7 @@ TRUSTED: tuple[str, ...] = (
     "comitia.committees.decisions.DecisionRule",
     "comitia.committees.decisions.LinearRule",
     "comitia.committees.ensemble.Ensemble",
+    "comitia.learners.boosters.hist.CodesFirst",
     "comitia.learners.boosters.hist.HistBoosting",
     "comitia.learners.boosters.light.LightGBM",
     "comitia.learners.dense.Dense",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-from sklearn.preprocessing import FunctionTransformer
 
-from comitia.arrays import Array, Indices, Table
+from comitia.arrays import AnyArray, Array, Indices, Table
 from comitia.evaluation.fitting import Examples
 from comitia.evaluation.scoring import Task
 from comitia.learners.boosters.boosted import Boosted
@@ -62,20 +63,54 @@ class HistBoosting(Boosted):
             categorical_features=list(self.codes) or None,
             random_state=self.random_state,
         )
-        return _without_checks(model.fit(dense(examples.X), examples.y, sample_weight=examples.weights))
+        return _plain(model.fit(dense(examples.X), examples.y, sample_weight=examples.weights))
 
     def _opened(self) -> Any:
-        return self.model_
+        model = copy(self.model_)
+        model._loss = model._get_loss(sample_weight=None)  # what makes probabilities of the sum of trees
+        return model
 
     def _answers(self, model: Any, X: Table) -> Array:
         told: Array = model.predict_proba(dense(X)) if self.task == "classification" else model.predict(dense(X))
         return told
 
 
-def _without_checks(model: BaseEstimator) -> BaseEstimator:
-    """Return the model without the function that checks columns of numbers once more: a model file holds none."""
-    before = getattr(model, "_preprocessor", None)
-    for _, part, _ in [] if before is None else [*before.transformers, *before.transformers_]:
-        if isinstance(part, FunctionTransformer):
-            part.func = None
+class CodesFirst(BaseEstimator):  # type: ignore[misc]
+    """Put columns of codes first, each code as its place among those of the fit; one that was not there is missing.
+
+    scikit-learn's boosters hold a transformer that does so, and that only some versions can keep in a model file.
+    """
+
+    def __init__(self, codes: Sequence[int], categories: Sequence[Array], n_columns: int) -> None:
+        self.codes = codes
+        self.categories = categories
+        self.n_columns = n_columns
+
+    def transform(self, X: Array) -> Array:
+        if X.shape[1] != self.n_columns:
+            raise ValueError(f"X has {X.shape[1]} columns, but {self.n_columns} are expected.")
+        rest = [column for column in range(self.n_columns) if column not in set(self.codes)]
+        found = [_places(X[:, code], known) for code, known in zip(self.codes, self.categories, strict=True)]
+        return np.column_stack([*found, X[:, rest]])
+
+
+def _places(column: Array, known: Array) -> Array:
+    """Return the place of each value among those known, which ascend; NaN where it is not among them."""
+    places = np.minimum(np.searchsorted(known, column), len(known) - 1)
+    return np.where(known[places] == column, places, np.nan)
+
+
+def _plain(model: Any) -> Any:
+    """Return a fitted model with nothing in it that a model file cannot hold: no loss, and no functions."""
+    del model._loss
+    if (before := model._preprocessor) is not None:
+        codes = np.flatnonzero(model.is_categorical_).tolist()
+        known = [_known(found) for found in before.named_transformers_["encoder"].categories_]
+        model._preprocessor = CodesFirst(codes, known, model.n_features_in_)
     return model
+
+
+def _known(categories: AnyArray) -> Array:
+    """Return the codes that a column had in the fit, without the missing one."""
+    numbers = np.asarray(categories, dtype=np.float64)
+    return numbers[~np.isnan(numbers)] if (~np.isnan(numbers)).any() else np.array([np.nan])
