@@ -11,6 +11,7 @@ from comitia.learners.boosters.light import LightGBM
 from comitia.learners.boosters.xgb import XGBoost
 from comitia.learners.default.learner import Learner, Values
 from comitia.learners.learner_space import integer, log_real, real
+from comitia.space.hyperparameters import Definition
 from comitia.tables.cleaner import Columns
 
 
@@ -18,8 +19,20 @@ def _made(kind: type[BaseEstimator], own: Values, task: Task, random_state: int)
     return kind(**own, task=task, random_state=random_state)
 
 
-def _extra_light(own: Values, task: Task, random_state: int) -> BaseEstimator:
-    return LightGBM(**own, extra_trees=True, task=task, random_state=random_state)
+def _light(extra_trees: bool, own: Values, task: Task, random_state: int) -> BaseEstimator:
+    return LightGBM(**own, extra_trees=extra_trees, task=task, random_state=random_state)
+
+
+def _light_ranges() -> list[Definition]:
+    return [
+        log_real("learning_rate", 0.01, 0.3),
+        integer("num_leaves", 4, 200, log=True),
+        real("feature_fraction", 0.3, 1.0),
+        real("bagging_fraction", 0.5, 1.0),
+        integer("min_data_in_leaf", 2, 60, log=True),
+        log_real("lambda_l1", 1e-3, 10.0),
+        log_real("lambda_l2", 1e-3, 10.0),
+    ]
 
 
 def _with_codes(model: BaseEstimator, own: Values, columns: Columns, task: Task) -> BaseEstimator:
@@ -54,17 +67,26 @@ BOOSTERS = (
         transforms_target=True,
     ),
     Learner(
+        name="lightgbm-native",
+        make=partial(_light, False),
+        hyperparameters=_light_ranges,
+        default={
+            "learning_rate": 0.04,
+            "num_leaves": 50,
+            "feature_fraction": 1.0,
+            "bagging_fraction": 0.75,
+            "min_data_in_leaf": 40,
+            "lambda_l1": 1e-3,
+            "lambda_l2": 1e-3,
+        },
+        prepare=_with_codes,
+        is_default=False,
+        transforms_target=True,
+    ),
+    Learner(
         name="lightgbm-extra",
-        make=_extra_light,
-        hyperparameters=lambda: [
-            log_real("learning_rate", 0.01, 0.3),
-            integer("num_leaves", 4, 200, log=True),
-            real("feature_fraction", 0.3, 1.0),
-            real("bagging_fraction", 0.5, 1.0),
-            integer("min_data_in_leaf", 2, 60, log=True),
-            log_real("lambda_l1", 1e-3, 10.0),
-            log_real("lambda_l2", 1e-3, 10.0),
-        ],
+        make=partial(_light, True),
+        hyperparameters=_light_ranges,
         default={
             "learning_rate": 0.018,
             "num_leaves": 39,

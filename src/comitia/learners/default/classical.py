@@ -2,8 +2,6 @@
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
 from sklearn.naive_bayes import GaussianNB
 
 from comitia.evaluation.scoring import Task
@@ -28,6 +26,9 @@ def _discriminant(own: Values, task: Task, random_state: int) -> BaseEstimator:
 
 def _gaussian_process(own: Values, task: Task, random_state: int) -> BaseEstimator:
     """Length scale, signal and noise are those of the largest marginal likelihood."""
+    from sklearn.gaussian_process import GaussianProcessRegressor
+    from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
+
     matern = Matern(FIRST_LENGTH, (1e-2, 1e4), nu=SMOOTHNESS[own["smoothness"]])
     kernel = ConstantKernel(1.0, (1e-3, 1e4)) * matern + WhiteKernel(0.1, (1e-6, 1e2))
     return GaussianProcessRegressor(kernel, normalize_y=True, random_state=random_state)
