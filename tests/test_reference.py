@@ -73,10 +73,12 @@ def test_files_of_a_model_folder_are_those_of_the_page() -> None:
 
 
 def test_presets_of_the_page_of_splits_are_those_of_the_command_line() -> None:
+    from comitia.auto.presets import ALIASES, PRESETS
     from comitia.cli.app import Preset
-    from comitia.cli.commands import PRESETS
 
-    assert set(PRESETS) == {preset.value for preset in Preset}
-    assert PRESETS["fast"] == (3, ["linear", "lightgbm"])  # 3 folds, 2 learners
-    assert PRESETS["thorough"][0] == 10
-    assert "`--preset fast`: 3 folds, 2 learners" in (ROOT / "docs" / "guide" / "splits.md").read_text(encoding="utf-8")
+    assert {*PRESETS, *ALIASES} == {preset.value for preset in Preset}
+    assert (PRESETS["fast"].n_folds, len(PRESETS["fast"].include or ())) == (3, 2)
+    assert PRESETS["best"].n_folds == 10
+    page = (ROOT / "docs" / "guide" / "splits.md").read_text(encoding="utf-8")
+    assert '`preset="fast"`: 3 folds, 2 learners' in page
+    assert '`preset="best"`: 10 folds' in page

@@ -7,6 +7,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
+from functools import partial
 from typing import TypeAlias, get_args, get_type_hints
 
 import ConfigSpace as CS
@@ -16,6 +17,7 @@ from typer.models import ArgumentInfo, OptionInfo
 from comitia.cli.app import app
 from comitia.learners import SPACES
 from comitia.learners.default import LEARNERS
+from comitia.learners.default.learner import Learner
 from comitia.methods import METHODS, Method
 from comitia.space.hyperparameters import Definition
 
@@ -56,16 +58,23 @@ def spaces_table() -> str:
     return rows_of(("space", "task", "what it has", "from"), rows)
 
 
-def learners_table() -> str:
-    """Return one line per hyperparameter of the default space's learners."""
+def learners_table(*, is_default: bool) -> str:
+    """Return one line per hyperparameter of the learners of the default space, or of the others."""
     rows = []
-    for learner in LEARNERS.values():
+    for learner in (one for one in LEARNERS.values() if one.is_default == is_default):
         for place, parameter in enumerate(learner.hyperparameters()):
             default = learner.default[parameter.name]
-            limit = "" if learner.most_rows is None else f" (up to {learner.most_rows:,} rows)"
-            name = f"`{learner.name}`{limit}" if place == 0 else ""
+            name = f"`{learner.name}`{_limits_of(learner)}" if place == 0 else ""
             rows.append((name, f"`{parameter.name}`", _range_of(parameter), f"{default}"))
     return rows_of(("learner", "hyperparameter", "range", "tried first"), rows)
+
+
+def _limits_of(learner: Learner) -> str:
+    """Say in brackets where a learner cannot be used, or is left out."""
+    limits = [] if learner.most_rows is None else [f"up to {learner.most_rows:,} rows"]
+    limits += [f"{learner.tasks[0]} alone"] if len(learner.tasks) == 1 else []
+    limits += [] if learner.package is None else ["extra `boosters`"]
+    return f" ({', '.join(limits)})" if limits else ""
 
 
 def _range_of(parameter: Definition) -> str:
@@ -130,10 +139,11 @@ def _default_of(parameter: inspect.Parameter) -> str:
     return "" if parameter.default in (None, False) else f"`{parameter.default}`"
 
 
-REFERENCE = {
+REFERENCE: dict[str, Callable[[], str]] = {
     "methods": methods_table,
     "spaces": spaces_table,
-    "learners": learners_table,
+    "learners": partial(learners_table, is_default=True),
+    "more learners": partial(learners_table, is_default=False),
     "commands": commands_text,
 }
 """What writes each part, by its name."""

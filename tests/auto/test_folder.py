@@ -16,7 +16,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris, load_wine
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import make_scorer, mean_pinball_loss
 from sklearn.model_selection import cross_val_score
 
@@ -24,9 +24,12 @@ import comitia
 from comitia import AutoClassifier, AutoRegressor, History, Method, Seeds, load
 from comitia.auto.folder import FORMAT, MODEL, STUDY
 from comitia.auto.model_file import untrusted_names, write_model
-from comitia.auto.trusted_types import RANDOM, TRUSTED
+from comitia.auto.trusted_types import EXTRAS, RANDOM, TRUSTED
 from comitia.errors import ChoiceError, ModelError, VersionWarning
+from comitia.learners.boosters.cat import CatBoost
 from comitia.learners.default import LEARNERS
+from comitia.learners.default.learners import DEFAULT
+from comitia.learners.target import TARGETS, TransformedTarget
 from comitia.optimizers import RandomSearch
 from comitia.seams import Member, Needs, Optimizer
 from comitia.study.record import versions
@@ -72,13 +75,23 @@ def fitted(name: str, kind: str) -> tuple[Any, pd.DataFrame]:
     return AutoRegressor(n_trials=1, include=[name], cv=2, random_state=0).fit(X, y.to_numpy()), X
 
 
-@pytest.mark.parametrize("kind", ["classification", "regression"])
-@pytest.mark.parametrize("name", sorted(LEARNERS))
+CATBOOST = f"{CatBoost.__module__}.{CatBoost.__name__}"
+
+
+def names_for(name: str) -> list[str]:
+    """Skip a learner whose package is not installed; return what must be trusted by name to load it."""
+    if (package := LEARNERS[name].package) is not None:
+        pytest.importorskip(package)
+    return [CATBOOST] if name == "catboost" else []
+
+
+@pytest.mark.parametrize(("name", "kind"), [(name, kind) for name in sorted(LEARNERS) for kind in LEARNERS[name].tasks])
 def test_every_learner_comes_back_the_same(name: str, kind: str, tmp_path: Path) -> None:
+    trusted = names_for(name)
     model, X = fitted(name, kind)
     model.save(tmp_path / "model")
     shutil.move(tmp_path / "model", tmp_path / "elsewhere")
-    again = load(tmp_path / "elsewhere")
+    again = load(tmp_path / "elsewhere", trusted=trusted)
     assert (again.predict(X) == model.predict(X)).all()
     if kind == "classification":
         assert (again.predict_proba(X) == model.predict_proba(X)).all()
@@ -90,25 +103,50 @@ def test_every_learner_comes_back_the_same(name: str, kind: str, tmp_path: Path)
 
 def test_the_allow_list_holds_what_is_needed_and_nothing_else(tmp_path: Path) -> None:
     needed = set()
-    for name in sorted(LEARNERS):
-        for kind in ("classification", "regression"):
-            fitted(name, kind)[0].save(tmp_path / f"{name}-{kind}")
-            needed |= untrusted_names(tmp_path / f"{name}-{kind}" / MODEL)
+    for learner in LEARNERS.values():
+        for kind in learner.tasks if learner.package is None else ():
+            fitted(learner.name, kind)[0].save(tmp_path / f"{learner.name}-{kind}")
+            needed |= untrusted_names(tmp_path / f"{learner.name}-{kind}" / MODEL)
     X, y = mixed_table()
-    model = AutoRegressor(n_trials=1, include=["linear"], cv=2, scoring=PINBALL, random_state=0).fit(X, y.to_numpy())
-    model.save(tmp_path / "line")
-    assert (load(tmp_path / "line").predict(X) == model.predict(X)).all()
+    table = sparse.csr_matrix(X[["number", "flag"]].to_numpy(dtype=float))
+    model = AutoClassifier(n_trials=1, include=["lda"], cv=2, random_state=0).fit(table, y > 0)
+    model.save(tmp_path / "dense")
+    needed |= untrusted_names(tmp_path / "dense" / MODEL)
+    for by in TARGETS[1:]:
+        write_model(tmp_path / by, TransformedTarget(LinearRegression(), by).fit(X[["number"]], y))
+        needed |= untrusted_names(tmp_path / by)
+    line = AutoRegressor(n_trials=1, include=["linear"], cv=2, scoring=PINBALL, random_state=0).fit(X, y.to_numpy())
+    line.save(tmp_path / "line")
+    assert (load(tmp_path / "line").predict(X) == line.predict(X)).all()
     needed |= untrusted_names(tmp_path / "line" / MODEL)
     assert needed - set(RANDOM) == set(TRUSTED)
 
 
-@pytest.mark.parametrize("name", sorted(LEARNERS))
+@pytest.mark.parametrize("name", sorted(name for name, one in LEARNERS.items() if one.package))
+def test_the_allow_list_of_extras_holds_what_is_needed(name: str, tmp_path: Path) -> None:
+    trusted = names_for(name)
+    for kind in LEARNERS[name].tasks:
+        fitted(name, kind)[0].save(tmp_path / kind)
+        needed = untrusted_names(tmp_path / kind / MODEL) - {*TRUSTED, *RANDOM}
+        assert needed == set(trusted or EXTRAS)
+
+
+def test_a_model_of_catboost_must_be_trusted_by_name(tmp_path: Path) -> None:
+    """Its file is read by CatBoost without a check."""
+    pytest.importorskip("catboost")
+    fitted("catboost", "regression")[0].save(tmp_path / "model")
+    with pytest.raises(ModelError, match=rf"{CATBOOST}.*trusted="):
+        load(tmp_path / "model")
+
+
+@pytest.mark.parametrize("name", sorted(n for n, learner in LEARNERS.items() if "classification" in learner.tasks))
 def test_every_learner_of_sparse_tables_comes_back_the_same(name: str, tmp_path: Path) -> None:
+    trusted = names_for(name)
     X = sparse.random(60, 8, 0.5, format="csr", random_state=0)
     y = np.asarray(X.sum(axis=1)).ravel() > 2
     model = AutoClassifier(n_trials=1, include=[name], cv=2, random_state=0).fit(X, y)
     model.save(tmp_path / "model")
-    assert (load(tmp_path / "model").predict_proba(X) == model.predict_proba(X)).all()
+    assert (load(tmp_path / "model", trusted=trusted).predict_proba(X) == model.predict_proba(X)).all()
 
 
 class Sneaky(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -175,8 +213,8 @@ def test_a_folder_of_the_format_before_says_what_to_do_and_that_works(tmp_path: 
 
 def test_a_folder_is_no_larger_than_a_compressed_pickle_of_what_is_in_it(tmp_path: Path) -> None:
     X, y = load_wine(return_X_y=True)
-    model = AutoClassifier(method=EVERY_TRIAL, n_trials=len(LEARNERS), cv=2, random_state=0).fit(X, y)
-    assert len(model.members_) == len(LEARNERS)
+    model = AutoClassifier(method=EVERY_TRIAL, n_trials=len(DEFAULT), cv=2, random_state=0).fit(X, y)
+    assert len(model.members_) == len(DEFAULT)
     model.save(tmp_path / "model")
     pickled = len(zlib.compress(pickle.dumps([member.pipeline for member in model.members_])))
     assert (tmp_path / "model" / MODEL).stat().st_size < 1.2 * pickled  # 2 is what is promised

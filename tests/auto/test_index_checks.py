@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
-from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.neighbors import BallTree, KDTree
 from sklearn.tree import DecisionTreeClassifier
 
 from comitia.auto.index_checks import check_indices
 from comitia.auto.model_file import OBJECTS, read_model, write_model
 from comitia.errors import ModelError
+from comitia.learners.boosters.xgb import XGBoost
 from tests.ids import stable
 
 X, Y = load_iris(return_X_y=True)
@@ -114,3 +115,78 @@ def test_a_tree_that_was_tampered_with_in_its_file(tmp_path: Path) -> None:
         archive.writestr("arrays", bytes(numbers))
     with pytest.raises(ModelError, match="tampered"):
         read_model(tmp_path / "file")
+
+
+def histogram_boosting() -> Any:
+    table = np.column_stack([X, np.arange(len(X)) % 5])
+    return HistGradientBoostingClassifier(max_iter=2, categorical_features=[X.shape[1]]).fit(table, Y)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("left", 1000), ("right", 0), ("feature_idx", -1), ("bitset_idx", 9), ("is_leaf", 0)]
+)
+def test_histogram_trees_that_point_outside_themselves(column: str, value: int) -> None:
+    kind, arguments, state = parts_of(histogram_boosting()._predictors[0][0])
+    check_indices(kind, arguments, state)
+    state = {**state, "nodes": np.array(state["nodes"])}
+    state["nodes"]["is_categorical"] = 1
+    state["nodes"][column] = value
+    with pytest.raises(ModelError, match="tampered"):
+        check_indices(kind, arguments, state)
+
+
+def test_histogram_trees_of_other_tables() -> None:
+    kind, arguments, state = parts_of(histogram_boosting())
+    check_indices(kind, arguments, state)
+    nodes = [tree.nodes for trees in state["_predictors"] for tree in trees]
+    state["_bin_mapper"].is_categorical_ = np.ones(X.shape[1] + 1, dtype=np.uint8)
+    check_indices(kind, arguments, state)
+    nodes[0]["feature_idx"][0] = X.shape[1] + 1
+    with pytest.raises(ModelError, match="tampered"):
+        check_indices(kind, arguments, state)
+
+
+def xgboost_parts() -> tuple[type, tuple[Any, ...], Any]:
+    pytest.importorskip("xgboost")
+    table = np.column_stack([X, np.arange(len(X)) % 5])
+    return parts_of(XGBoost(codes=[X.shape[1]], most_trees=3).fit(table, (Y + (table[:, -1] == 1)) % 3))
+
+
+@pytest.mark.parametrize(
+    ("change", "value"),
+    [
+        ("left_children", 1000),
+        ("right_children", 0),
+        ("split_indices", 99),
+        ("parents", -1),
+        ("id", 3),
+        ("categories_segments", 10_000),
+        ("categories", -1),
+        ("tree_info", 7),
+    ],
+)
+def test_models_of_xgboost_that_point_outside_themselves(change: str, value: int) -> None:
+    kind, arguments, state = xgboost_parts()
+    check_indices(kind, arguments, state)
+    content = json.loads(state["model_"])
+    inner = content["learner"]["gradient_booster"]["model"]
+    tree = next(tree for tree in inner["trees"] if tree["categories_segments"])
+    if change == "id":
+        tree["id"] = value
+    else:
+        (inner if change == "tree_info" else tree)[change][0] = value
+    with pytest.raises(ModelError, match="tampered"):
+        check_indices(kind, arguments, {**state, "model_": json.dumps(content).encode()})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (b'"name":"gbtree"', b'"name":"gbtree","name":"gbtree"', "twice"),
+        (b'"split_indices":[', b'"split_indices":[0.5,', "whole"),
+    ],
+)
+def test_models_of_xgboost_that_others_might_read_in_another_way(old: bytes, new: bytes, message: str) -> None:
+    kind, arguments, state = xgboost_parts()
+    with pytest.raises(ValueError, match=message):
+        check_indices(kind, arguments, {**state, "model_": state["model_"].replace(old, new)})

@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.metrics import accuracy_score, r2_score
 
 from comitia import Config, Seeds, Space, get_space
 from comitia.arrays import AnyArray, Table
@@ -99,8 +100,18 @@ def test_a_ready_made_space_says_what_it_is_and_comes_back_from_json(name: str) 
 
 # ---- learners of the default space ------------------------------------------------------------------------------
 
-EACH_TASK = pytest.mark.parametrize("task", TASKS)
 EACH_LEARNER = pytest.mark.parametrize("name", sorted(LEARNERS))
+EACH_LEARNER_AND_TASK = pytest.mark.parametrize(
+    ("name", "task"), [(name, task) for name in sorted(LEARNERS) for task in LEARNERS[name].tasks]
+)
+
+
+@pytest.fixture(autouse=True)
+def _installed(request: pytest.FixtureRequest) -> None:
+    """Skip learners whose package is not installed: they are an extra."""
+    named = request.node.callspec.params.get("name") if hasattr(request.node, "callspec") else None
+    if named in LEARNERS and (package := LEARNERS[named].package) is not None:
+        pytest.importorskip(package)
 
 
 def built(name: str, task: Task, columns: Columns, seed: int = 3) -> BaseEstimator:
@@ -109,14 +120,12 @@ def built(name: str, task: Task, columns: Columns, seed: int = 3) -> BaseEstimat
     return default.build(config, seed)
 
 
-@EACH_TASK
-@EACH_LEARNER
+@EACH_LEARNER_AND_TASK
 def test_a_learner_fits_numbers_and_is_repeated_by_its_seed(name: str, task: Task) -> None:
     assert_fits_repeatably(built(name, task, Columns(N_FEATURES)), *numbers(task))
 
 
-@EACH_TASK
-@EACH_LEARNER
+@EACH_LEARNER_AND_TASK
 def test_a_learner_takes_missing_values_and_categories_of_a_cleaned_table(name: str, task: Task) -> None:
     X, y = numbers(task)
     X[::7, 1] = np.nan
@@ -127,16 +136,14 @@ def test_a_learner_takes_missing_values_and_categories_of_a_cleaned_table(name: 
     assert_fits_repeatably(built(name, task, cleaner.columns_), cleaner.transform(table), y)
 
 
-@EACH_TASK
-@EACH_LEARNER
+@EACH_LEARNER_AND_TASK
 def test_a_learner_takes_sparse_tables(name: str, task: Task) -> None:
     X, y = numbers(task)
     table = sparse.csr_matrix(np.where(X > 0.5, X, 0.0))
     assert_fits_repeatably(built(name, task, Columns(N_FEATURES, is_sparse=True)), table, y)
 
 
-@EACH_TASK
-@EACH_LEARNER
+@EACH_LEARNER_AND_TASK
 def test_a_learner_fits_whatever_its_space_allows(name: str, task: Task) -> None:
     X, y = numbers(task)
     default = default_space(Columns(N_FEATURES), task, len(y), include=[name])
@@ -151,5 +158,29 @@ def test_a_learner_s_default_lies_in_its_space(name: str) -> None:
     learner = LEARNERS[name]
     assert learner.name == name
     assert {h.name for h in learner.hyperparameters()} == set(learner.default)
-    default = default_space(Columns(2), "classification", 10, include=[name])
-    assert default.space.decode(default.space.encode(default.first))[0]["learner"] == name
+    for task in learner.tasks:
+        default = default_space(Columns(2), task, 10, include=[name])
+        assert {h.name for h in learner.definitions(task)} == set(learner.first(task))
+        assert default.space.decode(default.space.encode(default.first))[0]["learner"] == name
+
+
+@EACH_LEARNER_AND_TASK
+def test_a_learner_takes_a_constant_column_and_few_rows(name: str, task: Task) -> None:
+    X, y = numbers(task)
+    X[:, 2] = 1.0
+    few = np.flatnonzero(np.arange(len(y)) % 4 == 3)
+    assert_fits_repeatably(built(name, task, Columns(N_FEATURES)), X[few], y[few])
+
+
+@EACH_LEARNER_AND_TASK
+def test_a_learner_learns_from_numbers_and_from_a_category(name: str, task: Task) -> None:
+    """Of rows enough for early stopping; half of the signal is in a category, and some of the rest is missing."""
+    rng = np.random.default_rng(0)
+    X, level = rng.normal(size=(600, 3)), rng.integers(0, 20, 600)
+    signal = X[:, 0] + 2 * (level % 2)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    table = np.column_stack([X, level])
+    y = (signal > 1).astype(np.intp) if task == "classification" else signal
+    model = fitted(built(name, task, Columns(4, codes=(3,), n_levels=(20,))), table[:400], y[:400])
+    metric = accuracy_score if task == "classification" else r2_score
+    assert metric(y[400:], model.predict(table[400:])) > 0.4

@@ -303,8 +303,10 @@ def default_method(task: Task, cv: CV, *, is_grouped: bool) -> Method:
     return method
 
 
-def default_folds(target: AnyArray, task: Task, groups: ArrayLike | None, *, has_selection_split: bool) -> int:
-    """Return as many folds as the rows allow, up to ten for few rows and three for many."""
+def default_folds(
+    target: AnyArray, task: Task, groups: ArrayLike | None, *, has_selection_split: bool, wanted: int | None = None
+) -> int:
+    """Return as many folds as the rows allow, up to those wanted; if None, ten for few rows to three for many."""
     n = len(target) if groups is None else len(np.unique(np.asarray(groups)))
     if task == "classification":
         n = min(n, int(np.bincount(target).max()))
@@ -315,5 +317,6 @@ def default_folds(target: AnyArray, task: Task, groups: ArrayLike | None, *, has
             f"Folds need at least 2 samples of a class, or groups. Got n_samples={len(target)}: too few rows. "
             "Give more rows, or X_val and y_val."
         )
-    wanted = (folds for below, folds in FOLDS_BELOW.items() if len(target) < below)
-    return min(next(wanted, FEWEST_FOLDS), n)
+    if wanted is None:
+        wanted = next((folds for below, folds in FOLDS_BELOW.items() if len(target) < below), FEWEST_FOLDS)
+    return min(wanted, n)

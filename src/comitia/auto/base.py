@@ -25,6 +25,7 @@ from comitia.auto.fit_rows import FitRows, Refit, fit_rows, kept_splits, known_t
 from comitia.auto.hindsight import Hindsight
 from comitia.auto.narration import heard
 from comitia.auto.nested import N_FITS, check_nested, nested_predictions
+from comitia.auto.presets import get_preset
 from comitia.auto.refit import fit_again
 from comitia.auto.validation import Validated
 from comitia.committees.decisions import Rule
@@ -37,7 +38,7 @@ from comitia.evaluation.scoring import LossLike, Scoring, Task, make_scoring
 from comitia.execution import Workers
 from comitia.execution.crew import ExecutorLike, with_limits
 from comitia.execution.kept import kept_starter
-from comitia.learners.default import default_space
+from comitia.learners.default import Include, default_space
 from comitia.methods import Method, get_method
 from comitia.seams import Store
 from comitia.seeds import seed_of
@@ -65,13 +66,14 @@ class AutoBase(Results):
         *,
         time_limit: float | None = None,
         n_trials: int | None = None,
+        preset: str = "balanced",
         method: str | Method | None = None,
         scoring: LossLike | None = None,
         metrics: Sequence[LossLike] = (),
         decision_rule: str = "auto",
         estimate: EstimateKind = "auto",
         cv: CV | None = None,
-        include: Sequence[object] | None = None,
+        include: Include | None = None,
         exclude: Sequence[str] = (),
         refit: Refit = "full",
         n_jobs: int | None = -1,
@@ -86,6 +88,7 @@ class AutoBase(Results):
     ) -> None:
         self.time_limit = time_limit
         self.n_trials = n_trials
+        self.preset = preset
         self.method = method
         self.scoring = scoring
         self.metrics = metrics
@@ -252,12 +255,18 @@ class AutoBase(Results):
         if not isinstance(self.verbose, bool):
             check_int(type(self).__name__, "verbose", self.verbose, 0)
         Budget(self.time_limit, self.n_trials)
+        get_preset(self.preset)
         if self.lag is not None:
             check_int(type(self).__name__, "lag", self.lag)
         if self.method is not None:
             get_method(self.method)
-        default_space(Columns(1), self._task, 1, include=self.include, exclude=self.exclude)
+        default_space(Columns(1), self._task, 1, include=self._included, exclude=self.exclude)
         Workers(self.n_jobs, trial_time_limit=self.trial_time_limit, trial_memory_limit=self.trial_memory_limit)
+
+    @property
+    def _included(self) -> Include | None:
+        """What to search: the user's choice, or the preset's."""
+        return get_preset(self.preset).include if self.include is None else self.include
 
     _plain_rule: str
     """Name of the rule that is not tuned."""
@@ -332,7 +341,7 @@ class AutoBase(Results):
             metrics=metrics,
             cv=cv,
             default=default_space(
-                self.cleaner_.columns_, self._task, table.shape[0], include=self.include, exclude=self.exclude
+                self.cleaner_.columns_, self._task, table.shape[0], include=self._included, exclude=self.exclude
             ),
             method=method_for(
                 default_method(self._task, cv, is_grouped=groups is not None)
@@ -349,8 +358,13 @@ class AutoBase(Results):
     def _splits(self, rows: FitRows, target: AnyArray) -> CV:
         if rows.cv is not None:
             return rows.cv
-        has_selection_split = self.method is not None and get_method(self.method).has_selection_split
-        return default_folds(target, self._task, rows.groups, has_selection_split=has_selection_split)
+        return default_folds(
+            target,
+            self._task,
+            rows.groups,
+            has_selection_split=self.method is not None and get_method(self.method).has_selection_split,
+            wanted=get_preset(self.preset).n_folds,
+        )
 
     def _executor(self, meter: Meter, stack: ExitStack) -> ExecutorLike:
         """Return where trials and refits run; the stack closes workers that are started here."""
@@ -410,6 +424,10 @@ class AutoBase(Results):
         if "study_" in state:
             state["study_"] = state["study_"].in_memory()  # an open file cannot be pickled
         return state
+
+    def __setstate__(self, state: Json) -> None:
+        """Take a state; parameters that an earlier version did not have get their defaults."""
+        super().__setstate__({**type(self)().get_params(deep=False), **state})
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -23,6 +23,7 @@ from comitia.evaluation.metrics import Target, make_target, needs_positive
 from comitia.evaluation.resampling import CV
 from comitia.evaluation.scoring import LossLike, make_scoring
 from comitia.execution.crew import ExecutorLike
+from comitia.learners.default import Include
 from comitia.methods import Method
 from comitia.seams import Store
 from comitia.study.study import Callback
@@ -46,6 +47,9 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
         Seconds for everything, the refit included. With neither this nor `n_trials`, 60.
     n_trials : int, optional
         Number of configurations to try.
+    preset : {"fast", "balanced", "best"}
+        How much care to take, where `cv` and `include` do not say: "fast" has 3 folds and the learners "linear" and
+        "lightgbm", "best" has 10 folds, or as many as the rows allow. "thorough" is another name of "best".
     method : str or Method, optional
         A method of the registry, `comitia.METHODS`. If not given: "committee", which returns up to eight models with
         weights. With a `cv` that judges each trial on other rows no committee can be chosen: then it is "bayes", which
@@ -166,6 +170,7 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
         *,
         time_limit: float | None = None,
         n_trials: int | None = None,
+        preset: str = "balanced",
         method: str | Method | None = None,
         scoring: LossLike | None = None,
         metrics: Sequence[LossLike] = (),
@@ -174,7 +179,7 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
         decision_rule: str = "auto",
         estimate: EstimateKind = "auto",
         cv: CV | None = None,
-        include: Sequence[object] | None = None,
+        include: Include | None = None,
         exclude: Sequence[str] = (),
         refit: Refit = "full",
         n_jobs: int | None = -1,
@@ -190,6 +195,7 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
         super().__init__(
             time_limit=time_limit,
             n_trials=n_trials,
+            preset=preset,
             method=method,
             scoring=scoring,
             metrics=metrics,

@@ -7,13 +7,19 @@ import numpy as np
 from scipy import sparse
 from sklearn.ensemble._forest import BaseForest
 from sklearn.ensemble._gb import BaseGradientBoosting
+from sklearn.ensemble._hist_gradient_boosting.gradient_boosting import BaseHistGradientBoosting
+from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
 from sklearn.neighbors import BallTree, KDTree
 from sklearn.tree import BaseDecisionTree
 from sklearn.tree._tree import Tree
 
 from comitia.arrays import AnyArray
 from comitia.errors import ModelError
+from comitia.learners.boosters import xgb_checks
+from comitia.learners.boosters.xgb import XGBoost
 
+N_WORDS = 8
+"""Of 32 bits, for the 256 bins of histogram boosting."""
 Part: TypeAlias = Any
 """Whatever a model consists of."""
 
@@ -28,6 +34,12 @@ def check_indices(kind: type, arguments: Sequence[Part], state: Part) -> None:
         is_sound = state["tree_"].n_features == state["n_features_in_"]
     elif issubclass(kind, BaseForest | BaseGradientBoosting) and "estimators_" in state:
         is_sound = _is_sound_forest(state)
+    elif issubclass(kind, TreePredictor):
+        is_sound = state is not None and _is_sound_predictor(**state)
+    elif issubclass(kind, BaseHistGradientBoosting) and "_predictors" in state:
+        is_sound = _is_sound_histogram_boosting(state)
+    elif issubclass(kind, XGBoost) and "model_" in state:
+        is_sound = xgb_checks.is_sound(state["model_"], state["n_features_in_"])
     elif issubclass(kind, sparse.csr_matrix | sparse.csc_matrix | sparse.csr_array | sparse.csc_array):
         is_sound = _is_sound_matrix(kind, state)
     else:
@@ -76,6 +88,34 @@ def _is_sound_forest(state: Mapping[str, Part]) -> bool:
     trees = np.asarray(state["estimators_"], dtype=object)
     is_wide = all(tree.n_features_in_ == state["n_features_in_"] for tree in trees.ravel())
     return is_wide and (trees.ndim == 1 or trees.shape[1] == state.get("n_trees_per_iteration_", trees.shape[1]))
+
+
+def _is_sound_predictor(nodes: AnyArray, binned_left_cat_bitsets: AnyArray, raw_left_cat_bitsets: AnyArray) -> bool:
+    """Tell whether inner nodes have a column, children that come after them, and sets of categories that exist."""
+    is_inner = nodes["is_leaf"] == 0
+    places, inner = np.flatnonzero(is_inner), nodes[is_inner]
+    sets = inner["bitset_idx"][inner["is_categorical"] != 0]
+    return bool(
+        len(nodes) > 0
+        and (np.minimum(inner["left"], inner["right"]) > places).all()
+        and (np.maximum(inner["left"], inner["right"]) < len(nodes)).all()
+        and (inner["feature_idx"] >= 0).all()
+        and binned_left_cat_bitsets.shape == raw_left_cat_bitsets.shape
+        and raw_left_cat_bitsets.shape[1:] == (N_WORDS,)
+        and (sets < len(raw_left_cat_bitsets)).all()
+    )
+
+
+def _is_sound_histogram_boosting(state: Mapping[str, Part]) -> bool:
+    """Tell whether all trees are for tables of the booster's width, and split by categories where there are any."""
+    n, before = state["n_features_in_"], state["_preprocessor"]
+    is_category = np.asarray(state["_bin_mapper"].is_categorical_, dtype=bool)
+    if is_category.shape != (n,) or (before is not None and np.shape(before.transform(np.zeros((1, n)))) != (1, n)):
+        return False
+    inner = [tree.nodes[tree.nodes["is_leaf"] == 0] for trees in state["_predictors"] for tree in trees]
+    return all((nodes["feature_idx"] < n).all() for nodes in inner) and all(
+        is_category[nodes["feature_idx"][nodes["is_categorical"] != 0]].all() for nodes in inner
+    )
 
 
 def _is_sound_matrix(kind: type, state: Mapping[str, Part]) -> bool:

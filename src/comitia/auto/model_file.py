@@ -30,7 +30,7 @@ from sklearn.metrics._scorer import _Scorer
 
 from comitia.arrays import AnyArray, Json
 from comitia.auto.index_checks import Part, check_indices
-from comitia.auto.trusted_types import RANDOM, TRUSTED
+from comitia.auto.trusted_types import EXTRAS, RANDOM, TRUSTED
 from comitia.errors import ModelError
 
 Value: TypeAlias = "bool | int | float | str | list[int] | None"
@@ -86,7 +86,7 @@ def read_model(file: Path, trusted: Iterable[str] = ()) -> Part:
         with zipfile.ZipFile(file) as archive:
             reader = _Reader(archive.read(ARRAYS))
             entries = json.loads(archive.read(OBJECTS))
-        known = {*TRUSTED, *RANDOM, *trusted}
+        known = {*TRUSTED, *RANDOM, *EXTRAS, *trusted}
         called = {str(entry[1]) for entry in entries if entry[0] == "call"}
         unknown = sorted(_names_in(entries) - known)
         untrusted = [name for name in unknown if not _is_harmless(name) or (name in called and not _is_of_loss(name))]

@@ -34,7 +34,7 @@ app = typer.Typer(
 
 
 Format = StrEnum("Format", ["table", "json", "csv"])
-Preset = StrEnum("Preset", ["fast", "balanced", "thorough"])
+Preset = StrEnum("Preset", ["fast", "balanced", "best", "thorough"])
 EstimateKinds = StrEnum("EstimateKinds", ["auto", "nested", "none"])
 HowGoodOption = Annotated[
     EstimateKinds, typer.Option(help="How good it will be: auto, nested (six times the fits), or none.")
@@ -85,7 +85,7 @@ def fit(
     time_column: Annotated[str | None, typer.Option(help="Column to sort by; splits then respect time.")] = None,
     method: Annotated[str | None, typer.Option(help="A method of `comitia methods`; committee if not given.")] = None,
     estimate: HowGoodOption = EstimateKinds.auto,
-    preset: Annotated[Preset, typer.Option(help="How much care to take.")] = Preset.balanced,
+    preset: Annotated[Preset, typer.Option(help="How much care to take; thorough is best.")] = Preset.balanced,
     include: Annotated[list[str] | None, typer.Option(help="A learner to search; may be repeated.")] = None,
     exclude: Annotated[list[str] | None, typer.Option(help="A learner to leave out; may be repeated.")] = None,
     jobs: Annotated[int, typer.Option(help="Worker processes; -1 for all processors.")] = -1,

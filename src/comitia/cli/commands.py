@@ -21,6 +21,7 @@ from comitia.auto.boards import FIRST, leaderboard_of
 from comitia.auto.estimate import EstimateKind
 from comitia.auto.estimators import AutoClassifier, AutoRegressor
 from comitia.auto.folder import MODEL, OPTIONS, STUDY, check_output, load
+from comitia.auto.presets import get_preset
 from comitia.cli.clock import seconds_left
 from comitia.errors import ChoiceError, ComitiaWarning, ModelError, TableError, UnknownName
 from comitia.evaluation.checks import task_of
@@ -36,12 +37,6 @@ from comitia.tables.reading import read_table, split_target
 
 Auto: TypeAlias = AutoClassifier | AutoRegressor
 KINDS: dict[str, type[Auto]] = {"classification": AutoClassifier, "regression": AutoRegressor}
-PRESETS: dict[str, tuple[int | None, Sequence[str] | None]] = {
-    "fast": (3, ["linear", "lightgbm"]),
-    "balanced": (None, None),
-    "thorough": (10, None),
-}
-"""The folds and learners that `--preset` stands for; None is the estimator's own choice."""
 ESTIMATES: dict[str, EstimateKind] = {"auto": "auto", "nested": "nested", "none": False}
 FitData: TypeAlias = tuple[pd.DataFrame, AnyArray, AnyArray | None, AnyArray | None]
 """X, y, sample_weight and groups."""
@@ -192,11 +187,11 @@ def _estimator(options: FitOptions, y: pd.Series) -> Auto:
     task = options.task or _task_of(y)
     if task not in KINDS:
         raise UnknownName("task", task, KINDS)
-    cv, include = PRESETS[options.preset]
+    cv = None
     if options.time_column:
         from sklearn.model_selection import TimeSeriesSplit
 
-        cv = TimeSeriesSplit(cv or 5)
+        cv = TimeSeriesSplit(get_preset(options.preset).n_folds or 5)
     classes: dict[str, object] = {}
     if task == "classification":
         classes = {"pos_label": _label(options.pos_label, y), "class_weight": options.class_weight}
@@ -207,12 +202,13 @@ def _estimator(options: FitOptions, y: pd.Series) -> Auto:
     estimator = KINDS[task](
         time_limit=options.time_limit,
         n_trials=options.n_trials,
+        preset=options.preset,
         method=options.method,
         scoring=options.metric,
         metrics=options.metrics or [],
         estimate=ESTIMATES[options.estimate],
         cv=cv,
-        include=options.include or include,
+        include=options.include or None,
         exclude=options.exclude or [],
         n_jobs=options.jobs,
         lag=options.lag,

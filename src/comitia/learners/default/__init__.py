@@ -6,6 +6,6 @@ cross-fitted target encoding above (`encoder`); all of that is fitted inside eac
 """
 
 from comitia.learners.default.learners import LEARNERS
-from comitia.learners.default.search_space import DefaultSpace, default_space, first_trials
+from comitia.learners.default.search_space import DefaultSpace, Include, default_space, first_trials
 
-__all__ = ["LEARNERS", "DefaultSpace", "default_space", "first_trials"]
+__all__ = ["LEARNERS", "DefaultSpace", "Include", "default_space", "first_trials"]

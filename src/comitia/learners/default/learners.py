@@ -1,9 +1,6 @@
-"""The learners of the default space: a new one is a function that makes it, and a `Learner` in `LEARNERS`."""
+"""The learners by name, and those of the default space: a new one is a function that makes it, and a `Learner`."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
-from typing import TypeAlias
 
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
@@ -13,29 +10,11 @@ from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.svm import SVC, SVR
 
 from comitia.evaluation.scoring import Task
+from comitia.learners.default.boosters import BOOSTERS
+from comitia.learners.default.classical import CLASSICAL
+from comitia.learners.default.learner import Learner, Values
+from comitia.learners.default.wide import WIDE
 from comitia.learners.learner_space import choice, integer, log_real, real
-from comitia.space.config import Value
-from comitia.space.hyperparameters import Definition
-
-Values: TypeAlias = Mapping[str, Value]
-"""Values of a learner's hyperparameters, by their names without a prefix."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Learner:
-    """One choice of the default space."""
-
-    name: str
-    make: Callable[[Values, Task, int], BaseEstimator]
-    """`make(values, task, random_state)` returns the unfitted estimator."""
-    hyperparameters: Callable[[], list[Definition]]
-    """Named without a prefix."""
-    default: Values
-    """What is tried first."""
-    needs_encoding: bool = True
-    """Whether it needs the preprocessing of `encoder`; without, it gets codes and missing values as they are."""
-    most_rows: int | None = None
-    """Left out of larger tables, where one fit takes minutes."""
 
 
 def _linear(own: Values, task: Task, random_state: int) -> BaseEstimator:
@@ -84,7 +63,7 @@ def _perceptron(own: Values, task: Task, random_state: int) -> BaseEstimator:
     )
 
 
-ORDERED = (
+DEFAULT = (
     Learner(name="linear", make=_linear, hyperparameters=lambda: [log_real("C", 1e-4, 1e3)], default={"C": 1.0}),
     Learner(
         name="lightgbm",
@@ -145,5 +124,7 @@ ORDERED = (
         default={"layers": 2, "neurons": 128, "alpha": 1e-4, "learning_rate": 1e-3},
     ),
 )
+ORDERED = (*DEFAULT, *BOOSTERS, *CLASSICAL, *WIDE)
+"""All of comitia's own."""
 LEARNERS: dict[str, Learner] = {learner.name: learner for learner in ORDERED}
-"""By name, the cheapest defaults first."""
+"""By name; first those of the default space, the cheapest defaults first."""

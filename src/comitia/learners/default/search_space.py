@@ -7,16 +7,15 @@ from typing import TypeAlias
 
 import ConfigSpace as CS
 from sklearn.base import BaseEstimator, clone
-from sklearn.compose import ColumnTransformer
-from sklearn.impute import SimpleImputer
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler, TargetEncoder
 
 from comitia.arrays import Estimator
 from comitia.errors import ChoiceError, UnknownName
 from comitia.evaluation.scoring import Task
-from comitia.learners.default.learners import LEARNERS, ORDERED, Learner, Values
+from comitia.learners.default.encoder import encoded
+from comitia.learners.default.learner import TARGET, Learner, Values
+from comitia.learners.default.learners import LEARNERS, ORDERED
 from comitia.learners.learner_space import LearnerSpace, choice, space_of
+from comitia.learners.target import TARGETS, TransformedTarget
 from comitia.space import Config, Space
 from comitia.space.config import Value
 from comitia.space.dicts import configspace_from_dict
@@ -25,8 +24,6 @@ from comitia.tables.cleaner import Columns
 Tunable: TypeAlias = Space | CS.ConfigurationSpace | Mapping[str, Value]
 Include: TypeAlias = Sequence[str | BaseEstimator | tuple[BaseEstimator, Tunable]]
 """Names of learners, estimators, and pairs of an estimator and its space."""
-MOST_ONE_HOT = 15
-"""Categories with more levels are encoded by the target."""
 
 
 @dataclass(frozen=True)
@@ -54,32 +51,21 @@ class Builder:
         values = {key.partition(":")[2]: value for key, value in config.items() if key != "learner"}
         for user in self.users:
             if user.name == name:
-                return self._with(_seeded(user.estimator, values, random_state), bool(self.columns.codes))
+                model = _seeded(user.estimator, values, random_state)  # needs the preprocessing where columns are codes
+                return encoded(model, self.columns, self.task) if self.columns.codes else model
         learner = next((added for added in self.added if added.name == name), None) or LEARNERS[name]
-        return self._with(learner.make(values, self.task, random_state), learner.needs_encoding)
+        return self._learner(learner, values, random_state)
 
-    def _with(self, model: BaseEstimator, needs_encoding: bool) -> BaseEstimator:
-        """Return the model behind the preprocessing; users' estimators need it where columns are codes."""
-        return Pipeline([("encode", encoder(self.columns, self.task)), ("learner", model)]) if needs_encoding else model
-
-
-def encoder(columns: Columns, task: Task) -> BaseEstimator:
-    """Return the preprocessing of linear, kernel, neighbour and neural learners."""
-    if columns.is_sparse:
-        return MaxAbsScaler()
-    numbers = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
-    if not columns.codes:
-        return numbers
-    few = [c for c, n in zip(columns.codes, columns.n_levels, strict=True) if n <= MOST_ONE_HOT]
-    many = [c for c in columns.codes if c not in set(few)]
-    rest = sorted(set(range(columns.n_columns)) - set(columns.codes))
-    one_hot = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-    by_target = make_pipeline(
-        TargetEncoder(target_type="auto" if task == "classification" else "continuous", random_state=0),
-        StandardScaler(),
-    )
-    parts = [("numbers", numbers, rest), ("few", one_hot, few), ("many", by_target, many)]
-    return ColumnTransformer([part for part in parts if part[2]], sparse_threshold=0.0)
+    def _learner(self, learner: Learner, values: Values, random_state: int) -> BaseEstimator:
+        """Return a learner that has a name, behind its preprocessing and for the target that it asks for."""
+        target = values.get(TARGET, TARGETS[0]) if learner.transforms_target else TARGETS[0]
+        own = {key: value for key, value in values.items() if not (key == TARGET and learner.transforms_target)}
+        model = learner.make(own, self.task, random_state)
+        if learner.prepare is not None:
+            model = learner.prepare(model, own, self.columns, self.task)
+        elif learner.needs_encoding:
+            model = encoded(model, self.columns, self.task)
+        return model if target == TARGETS[0] else TransformedTarget(model, target)
 
 
 def _seeded(estimator: BaseEstimator, values: Values, random_state: int) -> BaseEstimator:
@@ -103,19 +89,23 @@ class DefaultSpace:
 def default_space(
     columns: Columns, task: Task, n_rows: int, *, include: Include | None = None, exclude: Sequence[str] = ()
 ) -> DefaultSpace:
-    """Return the space for a table: of all learners that suit its size, or of those included, less those excluded."""
+    """Return the space for a table: of the default learners that suit it, or of those included, less those excluded."""
     for name in exclude:
         if name not in LEARNERS:
             raise UnknownName("learner to exclude", name, LEARNERS)
-    named, users = (set(LEARNERS), []) if include is None else _names_and_estimators(include)
-    names = [name for name in LEARNERS if name in named and name not in exclude]
+    users: list[UserLearner] = []
     if include is None:
-        names = [name for name in names if n_rows <= (LEARNERS[name].most_rows or n_rows)]
+        named = {name for name, learner in LEARNERS.items() if _suits(learner, task, n_rows)}
+    else:
+        named, users = _names_and_estimators(include)
+        for name in sorted(named):
+            LEARNERS[name].check(task)
+    names = [name for name in LEARNERS if name in named and name not in exclude]
     if not names and not users:
         raise ChoiceError("At least one learner must be left to search. Got an empty choice. Exclude fewer.")
     learner = choice("learner", [*names, *(user.name for user in users)])
     definition = space_of(learner)
-    parts = {name: space_of(*LEARNERS[name].hyperparameters()) for name in names}
+    parts = {name: space_of(*LEARNERS[name].definitions(task)) for name in names}
     parts |= {user.name: user.space for user in users if user.space is not None}
     for name, part in parts.items():
         parent = {"parent": learner, "value": name}
@@ -125,24 +115,33 @@ def default_space(
     return DefaultSpace(space, Builder(columns, task, tuple(users), added), first_trials(space))
 
 
+def _suits(learner: Learner, task: Task, n_rows: int) -> bool:
+    """Tell whether a learner is searched where the user names none."""
+    return learner.is_default and task in learner.tasks and n_rows <= (learner.most_rows or n_rows)
+
+
 def first_trials(space: Space) -> tuple[Values, ...]:
     """Return the default of every learner of `LEARNERS` that a space has, cheapest first; none for another space."""
     learner = space.configspace.get("learner")
     if not isinstance(learner, CS.CategoricalHyperparameter):
         return ()
+    found = ((name, _first_of(LEARNERS[name], space.configspace)) for name in LEARNERS if name in learner.choices)
     return tuple(
-        {"learner": name, **{f"{name}:{key}": value for key, value in LEARNERS[name].default.items()}}
-        for name in LEARNERS
-        if name in learner.choices and _has_ranges_of(name, space.configspace)
+        {"learner": name, **{f"{name}:{key}": value for key, value in values.items()}}
+        for name, values in found
+        if values is not None
     )
 
 
-def _has_ranges_of(name: str, definition: CS.ConfigurationSpace) -> bool:
-    """Tell whether a learner of this name is that of `LEARNERS`, not one with other hyperparameters."""
-    ours = CS.ConfigurationSpace()
-    ours.add_configuration_space(name, space_of(*LEARNERS[name].hyperparameters()), delimiter=":")
-    theirs = {key: value for key, value in definition.items() if key.startswith(f"{name}:")}
-    return dict(ours) == theirs
+def _first_of(learner: Learner, definition: CS.ConfigurationSpace) -> Values | None:
+    """Return a learner's default for the task whose ranges a space has; None where it is another of the same name."""
+    theirs = {key: value for key, value in definition.items() if key.startswith(f"{learner.name}:")}
+    for task in learner.tasks:
+        ours = CS.ConfigurationSpace()
+        ours.add_configuration_space(learner.name, space_of(*learner.definitions(task)), delimiter=":")
+        if dict(ours) == theirs:
+            return learner.first(task)
+    return None
 
 
 def _names_and_estimators(include: Include) -> tuple[set[str], list[UserLearner]]:
@@ -184,7 +183,9 @@ def _define(task: Task, n_features: int | None) -> CS.ConfigurationSpace:
 
 def _ready_made(name: str, task: Task) -> LearnerSpace:
     """Return the default space as a ready-made one, for tables that are numbers already."""
-    summary = f"What the Auto classes search: {', '.join(LEARNERS)}."
+    names = [learner.name for learner in ORDERED if _suits(learner, task, 1)]
+    more = [learner.name for learner in ORDERED if task in learner.tasks and not learner.is_default]
+    summary = f"What the Auto classes search: {', '.join(names)}; where named: {', '.join(more)}."
     build = Builder(Columns(1), task)
     return LearnerSpace(
         name=name, define=partial(_define, task), build=build, task=task, paper="comitia", summary=summary

@@ -1,0 +1,93 @@
+"""LightGBM with native categories, early stopping and, if asked for, extremely randomised trees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from comitia.arrays import Array, Indices, Table
+from comitia.evaluation.fitting import Examples
+from comitia.evaluation.scoring import Task
+from comitia.learners.boosters.boosted import Boosted, both_classes, parts_of
+
+PATIENCE = 50
+"""Trees without anything better after which it ends."""
+
+
+class LightGBM(Boosted):
+    """A LightGBM model, kept as its text.
+
+    With `extra_trees` the threshold of a split is drawn at random, and only the column is searched for, as in the
+    extremely randomised trees of Geurts et al. 2006.
+    """
+
+    def __init__(
+        self,
+        *,
+        task: Task = "classification",
+        codes: Sequence[int] = (),
+        learning_rate: float = 0.05,
+        num_leaves: int = 31,
+        feature_fraction: float = 1.0,
+        bagging_fraction: float = 1.0,
+        min_data_in_leaf: int = 20,
+        lambda_l1: float = 0.0,
+        lambda_l2: float = 0.0,
+        extra_trees: bool = False,
+        most_trees: int = 2_000,
+        random_state: int = 0,
+    ) -> None:
+        self.task = task
+        self.codes = codes
+        self.learning_rate = learning_rate
+        self.num_leaves = num_leaves
+        self.feature_fraction = feature_fraction
+        self.bagging_fraction = bagging_fraction
+        self.min_data_in_leaf = min_data_in_leaf
+        self.lambda_l1 = lambda_l1
+        self.lambda_l2 = lambda_l2
+        self.extra_trees = extra_trees
+        self.most_trees = most_trees
+        self.random_state = random_state
+
+    def _trained(self, examples: Examples, held: Indices | None) -> str:
+        import lightgbm
+
+        train, judge = parts_of(examples, held)
+        data = lightgbm.Dataset(
+            train.X, train.y, weight=train.weights, categorical_feature=list(self.codes), params={"verbosity": -1}
+        )
+        stopping: dict[str, Any] = {}
+        if judge is not None:
+            stopping["valid_sets"] = [data.create_valid(judge.X, judge.y, weight=judge.weights)]
+            stopping["callbacks"] = [lightgbm.early_stopping(PATIENCE, verbose=False)]
+        n_trees = self._n_trees if judge is None else self.most_trees
+        model = lightgbm.train(self._parameters(), data, n_trees, **stopping)
+        return str(model.model_to_string(num_iteration=model.best_iteration if judge is not None else -1))
+
+    def _parameters(self) -> dict[str, Any]:
+        own = ("learning_rate", "num_leaves", "feature_fraction", "bagging_fraction", "min_data_in_leaf")
+        of_task: dict[str, Any] = {"objective": "regression"}
+        if self.task == "classification":
+            n = len(self.classes_)
+            of_task = {"objective": "binary"} if n == 2 else {"objective": "multiclass", "num_class": n}
+        return {
+            **of_task,
+            **{name: getattr(self, name) for name in (*own, "lambda_l1", "lambda_l2", "extra_trees")},
+            "bagging_freq": 1,
+            "seed": self.random_state,
+            "extra_seed": self.random_state,
+            "deterministic": True,
+            "force_row_wise": True,
+            "num_threads": 1,
+            "verbosity": -1,
+        }
+
+    def _opened(self) -> Any:
+        import lightgbm
+
+        return lightgbm.Booster(model_str=self.model_)
+
+    def _answers(self, model: Any, X: Table) -> Array:
+        told: Array = model.predict(X, num_threads=1)
+        return both_classes(told) if self.task == "classification" else told
