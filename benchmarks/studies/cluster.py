@@ -4,14 +4,17 @@
   no time grows;
 - `... sleeping [METHOD] [WORKERS] [SHORTEST] [LONGEST]`: trials that sleep, so many at a time, on real workers; the
   part of their time that trials take until the last one begins;
-- `... speedup [TRIALS]`: trials that compute for about a second, with one worker process and with two. Nothing else may
-  run beside it.
+- `... speedup [TRIALS] [MILLIONS]`: trials that compute for so many steps of a loop, with one worker process and with
+  two; the same steps in plain processes beside it, because two cores are seldom twice as fast as one. Nothing else may
+  run meanwhile.
 """
 
 import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import dataclass
+from multiprocessing import Pool
 
 import numpy as np
 import psutil
@@ -25,19 +28,23 @@ SPACE = {"x": (0.0, 1.0)}
 STEP = 1_000
 """Trials between lines."""
 PER_WORKER = 10
-WORK = 12_000_000
-"""Steps of a loop that take about a second."""
 
 
 def nothing(config: Config) -> float:
     return float(config["x"])
 
 
-def work(config: Config) -> float:
-    total = 0
-    for i in range(WORK):
-        total += i & 3
-    return float(config["x"]) + 0.0 * total
+@dataclass(frozen=True)
+class Work:
+    """A loop of so many steps."""
+
+    n_steps: int
+
+    def __call__(self, config: Config) -> float:
+        total = 0
+        for i in range(self.n_steps):
+            total += i & 3
+        return float(config["x"]) + 0.0 * total
 
 
 def sleeping(shortest: float, longest: float) -> Callable[[Config], float]:
@@ -95,8 +102,8 @@ def asleep(method: str, n_workers: int, shortest: float, longest: float) -> None
     print(f"{100 * worked / (n_workers * (last - began)):.1f} % used")
 
 
-def speedup(n: int) -> None:
-    seconds = {}
+def speedup(n: int, n_steps: int) -> None:
+    work, seconds, plain = Work(n_steps), {}, {}
     for n_workers in (1, 2):
         with ExitStack() as stack:
             client = client_of(stack, n_workers, 1, processes=True)
@@ -105,14 +112,22 @@ def speedup(n: int) -> None:
             began = time.perf_counter()
             study.run(FunctionEvaluator(work), n_trials=n_workers + n, executor=client)
             seconds[n_workers] = time.perf_counter() - began
-    print(f"{n} trials: {seconds[1]:.1f} s with one worker, {seconds[2]:.1f} s with two, ", end="")
-    print(f"{seconds[1] / seconds[2]:.2f} times as fast")
+        with Pool(n_workers) as pool:
+            configs = [study.history.trial(k).config for k in range(n_workers + n)]
+            pool.map(work, configs[n:], chunksize=1)
+            began = time.perf_counter()
+            pool.map(work, configs[:n], chunksize=1)
+            plain[n_workers] = time.perf_counter() - began
+    for name, found in (("Dask", seconds), ("plain processes", plain)):
+        print(f"{name}, {n} trials: {found[1]:.1f} s with one worker, {found[2]:.1f} s with two, ", end="")
+        print(f"{found[1] / found[2]:.2f} times as fast")
 
 
 def main() -> None:
     step, *more = sys.argv[1:] or ["short"]
     if step == "speedup":
-        speedup(int(more[0]) if more else 30)
+        n, millions = [*more, *["30", "50"][len(more) :]]
+        speedup(int(n), int(millions) * 1_000_000)
     elif step == "sleeping":
         method, n_workers, shortest, longest = [*more, *["rs", "32", "0.5", "2"][len(more) :]]
         asleep(method, int(n_workers), float(shortest), float(longest))
