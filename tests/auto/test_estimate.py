@@ -11,7 +11,7 @@ from sklearn.model_selection import TimeSeriesSplit
 from comitia import AutoClassifier, AutoRegressor, Serial, load
 from comitia.auto import reselection
 from comitia.auto.estimate import Estimate
-from comitia.auto.noise import left_out
+from comitia.auto.noise import left_out, widening_by_few
 from comitia.auto.reselection import Reselection, answers_of_trials
 from comitia.errors import ChoiceError
 from comitia.evaluation.judged import Given
@@ -203,3 +203,13 @@ def test_a_class_of_one_row_does_not_cost_all_that_a_number_can_say() -> None:
     found = known(classifier(scoring="neg_log_loss").fit(X[:100], labels))
     assert found.score > -0.25  # one of 100 rows with a probability of 0 would cost .36
     assert found.interval[0] > -1.0
+
+
+def test_the_fewer_groups_the_wider_the_interval() -> None:
+    widths = {}
+    for n_groups in (3, 60):
+        found = known(classifier(n_trials=1, cv=3).fit(X[:120], Y[:120], groups=np.arange(120) % n_groups))
+        widths[n_groups] = found.interval[1] - found.interval[0]
+    assert widths[3] > widths[60]
+    assert widening_by_few(2) > 5.0
+    assert widening_by_few(1000) == pytest.approx(1.0, abs=0.002)

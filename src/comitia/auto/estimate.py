@@ -19,7 +19,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from comitia.arrays import Array, Indices
-from comitia.auto.noise import Told, Z, left_out, resamples, spread_of
+from comitia.auto.noise import Told, Z, left_out, resamples, spread_of, widening_by_few
 from comitia.auto.reselection import KeptAnswers, Reselection, answers_of_trials
 from comitia.auto.rule_tuning import Decisions, Line
 from comitia.auto.unseen_classes import as_if_seen, shares_of_unseen
@@ -129,7 +129,9 @@ class Estimating:
         most = min(N_REPLICATES, MOST_DRAWN // len(told)) if told.is_quick else 0
         counts = resamples(units, max(most, N_SLOW_REPLICATES), self.study.seeds("estimate", 1))
         scores = told.scores(counts)
-        spread = spread_of(scores, told.scoring, len(np.unique(units)), self.widening)
+        n_units = len(np.unique(units))
+        few = 1.0 if self.units is None else widening_by_few(n_units)
+        spread = spread_of(scores, told.scoring, n_units, self.widening * few)
         beats = None
         if self.default is not None and len(self.default) == len(told):
             optimism = told.score(np.arange(len(told))) - score

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 from sklearn.metrics._scorer import _BaseScorer
 
 from comitia.arrays import AnyArray, Array, Indices
@@ -189,6 +189,16 @@ class Spread:
         variance = float(known.var())
         n = share * (1 - share) / variance if variance > 0 else self.n_units
         return float(n / self.widening**2)
+
+
+def widening_by_few(n_units: int) -> float:
+    """Return by how much an interval of few units is wider: few groups say little of how groups differ.
+
+    Resampling n units gives (n - 1) / n of their variance, and Student's t has wider tails than a normal.
+    """
+    if n_units < 2:
+        return 1.0
+    return float(stdtrit(n_units - 1, 0.5 + LEVEL / 2) / Z * math.sqrt(n_units / (n_units - 1)))
 
 
 def spread_of(scores: Array, scoring: Scoring, n_units: int, widening: float) -> Spread:

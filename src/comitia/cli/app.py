@@ -85,7 +85,7 @@ def fit(
     time_column: Annotated[str | None, typer.Option(help="Column to sort by; splits then respect time.")] = None,
     method: Annotated[str | None, typer.Option(help="A method of `comitia methods`; committee if not given.")] = None,
     estimate: HowGoodOption = EstimateKinds.auto,
-    preset: Annotated[Preset, typer.Option(help="How much care to take; thorough is best.")] = Preset.balanced,
+    preset: Annotated[Preset, typer.Option(help="How much care to take; thorough means best.")] = Preset.balanced,
     include: Annotated[list[str] | None, typer.Option(help="A learner to search; may be repeated.")] = None,
     exclude: Annotated[list[str] | None, typer.Option(help="A learner to leave out; may be repeated.")] = None,
     jobs: Annotated[int, typer.Option(help="Worker processes; -1 for all processors.")] = -1,
