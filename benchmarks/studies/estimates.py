@@ -255,6 +255,19 @@ def report(rows: pd.DataFrame) -> None:
                 worse.append(f"{is_worse.mean():.0f} % ({low:.0f} to {high:.0f})")
             gain = (part["true"] - part["single"]).mean() / part["single"].abs().mean()
             print(f"| {metric} | {size} | {len(part)} | {worse[0]} | {worse[1]} | {100 * gain:+.1f} % |")
+    report_worse(compared[compared["metric"] != "r2"])  # RMSE says the same of the same tables
+
+
+def report_worse(compared: pd.DataFrame) -> None:
+    """Print how often a search ended worse than it began, over all metrics, and as a share of the same by one model."""
+    worse = pd.DataFrame({c: compared[c] < compared["default"] for c in ("true", "single")}).astype(float)
+    means = worse.groupby(compared["set"]).mean().to_numpy()  # (n_sets, 2)
+    drawn = means[np.random.default_rng(0).integers(len(means), size=(10_000, len(means)))].mean(axis=1)
+    low, high = np.quantile(drawn[:, 0] / drawn[:, 1], [0.05, 0.95])
+    print("\nall metrics but R squared, worse than the default: returned, least validation loss")
+    for size, part in [*worse.groupby(compared["n_rows"]), ("all", worse)]:
+        print(f"{size:>5} rows: {100 * part['true'].mean():.1f} %, {100 * part['single'].mean():.1f} %")
+    print(f"share: {worse['true'].mean() / worse['single'].mean():.2f} ({low:.2f} to {high:.2f}, over sets)")
 
 
 def report_nested(folder: Path) -> None:

@@ -55,8 +55,8 @@ COMMITTEE = Method(
 )
 """For numbers it is the squared error; for metrics of absolute errors the Auto classes use `AUTO_ABSOLUTE`."""
 FIRST_SHARE = 1 / 3
-"""Of the default configuration where a committee is not better than it beyond noise: it halves how often a search ends
-worse than it began, at no cost in the mean (docs/lab/estimates.md)."""
+"""Of the default configuration where a committee is not better than it beyond noise: a search ends worse than it
+began about half as often, for a little less gain in the mean (docs/lab/estimates.md)."""
 AUTO_COMMITTEE = replace(COMMITTEE, selection=replace(TEMPERED_COMMITTEE, first_share=FIRST_SHARE))
 """`committee` under its own name, for searches whose first trial is a default."""
 AUTO_ABSOLUTE = replace(

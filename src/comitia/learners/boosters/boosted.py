@@ -17,6 +17,8 @@ from comitia.evaluation.fitting import Examples
 from comitia.evaluation.scoring import Task
 from comitia.learners.held_out import held_out
 
+PATIENCE = 50
+"""Trees without anything better on the rows set aside after which a fit ends."""
 STEPS_WITHOUT = 10.0
 """Trees times learning rate where no rows can be set aside; a guess."""
 

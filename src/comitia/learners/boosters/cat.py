@@ -13,10 +13,7 @@ import pandas as pd
 from comitia.arrays import Array, Indices, Table
 from comitia.evaluation.fitting import Examples
 from comitia.evaluation.scoring import Task
-from comitia.learners.boosters.boosted import Boosted, parts_of
-
-PATIENCE = 50
-"""Trees without anything better after which it ends."""
+from comitia.learners.boosters.boosted import PATIENCE, Boosted, parts_of
 
 
 class CatBoost(Boosted):

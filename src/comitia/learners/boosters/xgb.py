@@ -8,10 +8,7 @@ from typing import Any
 from comitia.arrays import Array, Indices, Table
 from comitia.evaluation.fitting import Examples
 from comitia.evaluation.scoring import Task
-from comitia.learners.boosters.boosted import Boosted, both_classes, parts_of
-
-PATIENCE = 50
-"""Trees without anything better after which it ends."""
+from comitia.learners.boosters.boosted import PATIENCE, Boosted, both_classes, parts_of
 
 
 class XGBoost(Boosted):

@@ -38,7 +38,7 @@ LEAST_SETTLED = 2 / 3
 """The part of the observations that theta must be inferred from at least, where many trials are pending."""
 MANY_PENDING = 16
 """From so many pending trials on theta is inferred from fewer observations: with eight workers there is time to infer
-it from all of them, and most searches are better for it (docs/lab/searches.md)."""
+it from all of them, which is better or even on four of five problems (docs/lab/searches.md)."""
 MOST_TUNED = 400
 """Theta is inferred from so many observations at most: the best quarter of that number and the rest evenly in time."""
 
