@@ -77,6 +77,18 @@ def imports_of(path: Path) -> set[str]:
     return found
 
 
+def test_no_alias_of_types_is_one_string() -> None:
+    """`Alias | ArrayLike` raises where the alias is a string and NumPy's own is not a plain union (2.5 and later)."""
+    found = [
+        f"{name_of(path)}:{node.lineno}"
+        for path, tree in TREES.items()
+        for node in tree.body
+        if isinstance(node, ast.AnnAssign) and ast.unparse(node.annotation) == "TypeAlias"
+        if isinstance(node.value, ast.Constant)
+    ]
+    assert not found
+
+
 def test_every_module_has_a_room() -> None:
     rooms = {room_of(module) for module in MODULES} - {"__init__"}
     assert rooms == {room for layer in LAYERS for room in layer}

@@ -1,6 +1,6 @@
 """Short names for the types that travel through comitia: arrays, tables, and what learners are."""
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard, Union, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,8 @@ Indices: TypeAlias = NDArray[np.intp]
 Mask: TypeAlias = NDArray[np.bool_]
 AnyArray: TypeAlias = NDArray[Any]
 """An array of any type: classes, numbers, groups."""
-Table: TypeAlias = "AnyArray | sparse.spmatrix | pd.DataFrame"
-"""What learners are fitted on, one row per example."""
+Table: TypeAlias = Union[AnyArray, "sparse.spmatrix", "pd.DataFrame"]
+"""What learners are fitted on, one row per example. Not one string: `Table | ArrayLike` of NumPy 2.5 takes none."""
 Json: TypeAlias = dict[str, Any]
 """What a JSON or TOML file holds."""
 

@@ -33,7 +33,7 @@ from comitia.auto.index_checks import Part, check_indices
 from comitia.auto.trusted_types import EXTRAS, RANDOM, TRUSTED
 from comitia.errors import ModelError
 
-Value: TypeAlias = "bool | int | float | str | list[int] | None"
+Value: TypeAlias = bool | int | float | str | list[int] | None
 """A plain value as it is, or the position of an entry as a list of one number."""
 Entry: TypeAlias = list[Any]
 """The kind of an object, and what is needed to build it again."""

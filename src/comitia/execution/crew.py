@@ -12,7 +12,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
-from typing import TYPE_CHECKING, Generic, ParamSpec, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Generic, ParamSpec, Protocol, TypeAlias, TypeVar, Union, runtime_checkable
 
 from comitia.errors import ChoiceError, ExecutionError, check_int
 from comitia.execution.dask import DaskCrew, DaskWorkers, is_client
@@ -25,7 +25,7 @@ from comitia.execution.workers import Workers
 if TYPE_CHECKING:
     from distributed import Client
 
-ExecutorLike: TypeAlias = "Executor | DaskWorkers | Client | str"
+ExecutorLike: TypeAlias = Union[Executor, DaskWorkers, "Client", str]
 """Where trials run: an executor of `concurrent.futures`, or a Dask cluster, by a client or a scheduler's address."""
 P = ParamSpec("P")
 Task = TypeVar("Task")

@@ -36,7 +36,7 @@ MOST_LEVELS = 100
 N_HASHED = 12
 MOST_CELLS = 100_000
 """Cells of strings that are read at once."""
-Matrix: TypeAlias = "AnyArray | sparse.csr_matrix"
+Matrix: TypeAlias = AnyArray | sparse.csr_matrix
 DATE_PARTS = ("year", "month", "day", "weekday", "hour", "days")
 MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "nat", "<na>")
 """What stands for a missing value in a column of strings, in upper or lower case."""
