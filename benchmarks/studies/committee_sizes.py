@@ -14,7 +14,7 @@ from comitia.bench.report.drawing import new_figure, styled
 from comitia.bench.report.figures import svg
 from comitia.bench.report.layouts.typesetting import Table, Text
 
-RUN = "cnn-small"
+RUN = "cnn"
 SHOWN = (1, 3, 5, 7, 10, 20, 50, 100)
 """Steps in the table."""
 COLOURS = ("#4184e4", "#e5534b")
