@@ -37,7 +37,7 @@ from comitia.seams import Member
 from comitia.space import Config
 
 EXPERIMENT = Path(__file__).parents[2] / "experiments" / "uncertainty-sparse-100k.toml"
-STARTS = ((1.0, 0.05), (1.0, 0.1), (10.0, 0.01), (1000.0, 0.001), (1e6, 1e-6), (1.0, 1.0))
+STARTS = ((1.0, 0.05), (1.0, 0.1), (10.0, 0.01), (1000.0, 0.001), (1e5, 1e-5), (1.0, 1.0))
 """C and gamma: libsvm's default for 20 columns, two good ones of a grid, two that are nearly linear, and 1."""
 METHODS = ("uh-cma", "cma-cv", "cma-5x", "cma-1x")
 BUDGETS = (1_000, 10_000, 100_000)
