@@ -34,7 +34,7 @@ def fit(request, X_train, y_train):
     )
     model.fit(X_train, y_train.to_numpy())
     heaviest = max(model.members_, key=lambda member: member.weight)
-    details = {"n_trials": len(model.study_.history), "validation": model.validation_score_}
+    details = {"n_trials": model.study_.history.n_finished, "validation": model.validation_score_}
     return Fitted(model, heaviest.config.get("learner", ""), details, n_members=len(model.members_), save=model.save)
 
 
