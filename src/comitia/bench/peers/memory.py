@@ -2,13 +2,16 @@
 
 import contextlib
 import threading
+import time
 from collections.abc import Callable
 from typing import Self
 
 import psutil
 
 EVERY_SECONDS = 0.25
-"""Between two looks; what comes and goes in between is not seen."""
+MOST_SHARE = 0.01
+"""Between two looks; what comes and goes in between is not seen. Where looking takes long, as it does with gigabytes,
+it is done more rarely, so that it takes at most this share of a processor."""
 
 
 def tree_bytes(pid: int) -> int:
@@ -58,6 +61,8 @@ class PeakMemory:
 
     def _watch(self) -> None:
         while not self._is_over():
+            began = time.thread_time()
             self.peak_bytes = max(self.peak_bytes, tree_bytes(self._pid))
-            if self._ended.wait(EVERY_SECONDS):
+            seconds = time.thread_time() - began
+            if self._ended.wait(max(EVERY_SECONDS, seconds / MOST_SHARE)):
                 return
