@@ -77,6 +77,7 @@ bench: install
 figures: install
 	@$(BIN)/python benchmarks/studies/figures.py
 	@$(BIN)/python benchmarks/studies/committee_sizes.py
+	@$(BIN)/python benchmarks/studies/systems.py --figure docs/img/systems-curve.svg > /dev/null
 
 screenshot: install
 	@$(BIN)/python benchmarks/studies/screenshot.py

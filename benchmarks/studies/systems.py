@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -434,24 +434,50 @@ def table_of(name: str, folder: Path) -> Table:
 # ---- what more seconds bring ----------------------------------------------------------------------------------------
 
 
-def curve(cells: pd.DataFrame, systems: Sequence[str] = ("comitia", "flaml", "autogluon")) -> Figure | None:
-    """Draw loss against seconds, a panel for each set on which comitia had at least four limits; None where none."""
+SEARCHING = ("comitia", "flaml", "autogluon")
+FEWEST_LIMITS = 4
+"""A set is part of the curve where comitia had at least so many limits."""
+
+
+def curve_cells(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the first split of the sets of the curve: `name`, `limit_seconds`, and the `value` they are judged by."""
     names = cells["system"].str.partition(" ")[0]
-    part = cells[~cells["failed"] & (cells["repetition"] == 0) & names.isin(systems) & (cells["told"] != "log loss")]
-    part = part.assign(name=names)
+    part = cells[~cells["failed"] & (cells["repetition"] == 0) & names.isin(SEARCHING) & (cells["told"] != "log loss")]
+    part = part.assign(name=names, value=part["test_error"].fillna(part["test_rmse"]))
     n_limits = part[part["name"] == "comitia"].groupby("problem")["limit_seconds"].nunique()
-    problems = [name for name in dict.fromkeys(part["problem"]) if n_limits.get(name, 0) >= 4]
+    return part[part["problem"].map(n_limits).fillna(0) >= FEWEST_LIMITS]
+
+
+def curve_table(cells: pd.DataFrame) -> Table:
+    """Return the loss by seconds."""
+    part = curve_cells(cells)
+    limits = sorted(set(part["limit_seconds"]))
+    values = part.set_index(["problem", "name", "limit_seconds"])["value"]
+    rows = []
+    for problem in dict.fromkeys(part["problem"]):
+        told = part.loc[part["problem"] == problem, "told"].iloc[0]
+        for name in SEARCHING:
+            found = [float(values.get((problem, name, limit), np.nan)) for limit in limits]
+            texts = ["-" if np.isnan(value) else f"{value:.4g}" for value in found]
+            rows.append([Text(f"{problem}, {told}"), Text(name), *map(Text, texts)])
+    notes = ["One split. - did not finish or was not run."]
+    return Table("What more seconds bring", ["set", "", *(f"{limit:g} s" for limit in limits)], rows, notes)
+
+
+def curve(cells: pd.DataFrame) -> Figure | None:
+    """Draw the loss against seconds, a panel for each set of the curve; None where there is none."""
+    part = curve_cells(cells)
+    problems = list(dict.fromkeys(part["problem"]))
     if not problems:
         return None
     figure = new_figure(3.2 * len(problems), 3.2)
     panels = figure.subplots(1, len(problems), squeeze=False)[0]
     for panel, problem in zip(panels, problems, strict=True):
         shown = part[part["problem"] == problem]
-        measure = next(measure for measure in JUDGED if measure.told == shown["told"].iloc[0])
-        styled(panel, x="seconds", y=f"{measure.name} of the test rows").set_title(problem, size=9)
-        for j, name in enumerate(systems):
+        styled(panel, x="seconds", y=f"{shown['told'].iloc[0]} of the test rows").set_title(problem, size=9)
+        for j, name in enumerate(SEARCHING):
             line = shown[shown["name"] == name].sort_values("limit_seconds")
-            draw_line(panel, line["limit_seconds"].to_numpy(), line[measure.column].to_numpy(), j, name, marker="o")
+            draw_line(panel, line["limit_seconds"].to_numpy(), line["value"].to_numpy(), j, name, marker="o")
         panel.set_xscale("log")
         ticks = sorted(set(shown["limit_seconds"]))
         panel.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
@@ -460,13 +486,20 @@ def curve(cells: pd.DataFrame, systems: Sequence[str] = ("comitia", "flaml", "au
     return figure
 
 
+TABLES["curve"] = curve_table
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", nargs="*", type=Path)
     parser.add_argument("--figure", type=Path)
     given = parser.parse_args()
     folder = Path(__file__).parents[2] / "experiments" / "rows"
-    cells = read_cells(given.rows or paths_of(folder))
+    paths = given.rows or paths_of(folder)
+    if not paths:
+        print("Not run yet.")
+        return
+    cells = read_cells(paths)
     for make in TABLES.values():
         table = make(cells)
         if table.rows:

@@ -146,6 +146,9 @@ def test_other_seconds_are_other_systems_and_make_a_curve(tmp_path: Path) -> Non
     figure = systems.curve(cells)
     assert figure is not None
     assert "error of the test rows" in svg(figure)
+    text = markdown(systems.curve_table(cells))
+    assert "| a, error | comitia | 0.29 | 0.27 | 0.24 | 0.18 |" in text
+    assert "| a, error | autogluon | - | - | - | - |" in text
     assert systems.curve(cells[cells["limit_seconds"] < 60]) is None
 
 
