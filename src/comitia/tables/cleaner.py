@@ -28,6 +28,7 @@ from sklearn.utils import check_array
 
 from comitia.arrays import AnyArray, Array, Table
 from comitia.errors import TableError
+from comitia.tables.precision import fits_single, single
 
 Kind: TypeAlias = Literal["number", "date", "category", "text", "nothing"]
 """What a column is; "nothing" is constant or all missing, and left out."""
@@ -114,11 +115,15 @@ class TableCleaner(BaseEstimator):  # type: ignore[misc]
         Whose table it is, for messages.
     """
 
+    is_single_ = False
+    """Whether numbers are in single precision; see `in_precision`."""
+
     def __init__(self, owner: str = "the model") -> None:
         self.owner = owner
 
     def fit(self, X: Table | ArrayLike) -> TableCleaner:
         """Learn the types."""
+        self.is_single_ = False
         self.is_sparse_ = False
         self.names_: list[str] | None = None
         self.kinds_: list[ColumnKind] | None = None
@@ -146,8 +151,19 @@ class TableCleaner(BaseEstimator):  # type: ignore[misc]
         levels = [len(kind.levels) for kind in self.kinds_ for code in kind.output_is_code if code]
         return Columns(len(is_code), False, tuple(np.flatnonzero(is_code).tolist()), tuple(levels))
 
+    def in_precision(self, table: Matrix) -> Matrix:
+        """Return the cleaned first table in single precision, if it is large and loses nothing; and later ones, too."""
+        if not self.is_sparse_ and fits_single(table):
+            self.is_single_ = True
+            return single(table)
+        return table
+
     def transform(self, X: Table | ArrayLike) -> Matrix:
-        """Return the table as a matrix of float64, (n, p), with NaN for missing values; sparse stays sparse."""
+        """Return the table as a matrix of numbers, (n, p), with NaN for missing values; sparse stays sparse."""
+        matrix = self._transformed(X)
+        return single(matrix) if self.is_single_ else matrix
+
+    def _transformed(self, X: Table | ArrayLike) -> Matrix:
         if isinstance(X, sparse.spmatrix | sparse.sparray):
             return self._sparse(X)
         frame = as_frame(X)
@@ -189,7 +205,7 @@ class TableCleaner(BaseEstimator):  # type: ignore[misc]
         if self.kinds_ is not None and frame is None:
             values = np.asarray(X, dtype=object)
             self._check_width(values.shape[1] if values.ndim == 2 else -1)
-            return self.transform(pd.DataFrame(values, columns=self.names_))
+            return self._transformed(pd.DataFrame(values, columns=self.names_))
         matrix = _as_numbers(X if frame is None else frame.to_numpy())
         self._check_width(matrix.shape[1])
         return sparse.csr_matrix(matrix) if self.is_sparse_ else matrix
