@@ -25,9 +25,9 @@ class Remembering(DecisionTreeClassifier):  # type: ignore[misc]
         return self
 
 
-def rows(n_rows: int, n_columns: int, time_limit: float | None, n_folds: int = 1) -> Any:
+def rows(n_rows: int, n_columns: int, time_limit: float | None, n_folds: int = 1, n_classes: int = 2) -> Any:
     default = default_space(Columns(n_columns), "classification", n_rows)
-    return rows_by_learner(default, (n_rows, n_columns), time_limit, n_folds)
+    return rows_by_learner(default, (n_rows, n_columns), n_classes, time_limit, n_folds)
 
 
 def test_all_rows_count_in_small_tables_and_without_a_time_limit() -> None:
@@ -43,6 +43,7 @@ def test_costly_learners_have_fewer_rows_and_longer_limits_more() -> None:
     assert "lightgbm" not in longer
     assert all(longer[name] >= short[name] for name in longer)
     assert rows(100_000, 50, 10.0, n_folds=5).most["lightgbm"] == short["lightgbm"] // 5
+    assert rows(100_000, 50, 10.0, n_classes=4).most["lightgbm"] == short["lightgbm"] // 4
 
 
 def test_every_default_learner_says_what_it_costs() -> None:

@@ -126,7 +126,8 @@ class AutoFit:
         """Return the study of this fit, with the default of every learner to begin with, or resume the stored one."""
         assert self.evaluator.n_folds  # splits that do not fit are refused before a file is made
         study = Study(self.default.space, self.method, seed=seed, storage=storage, lag=lag)
-        most_rows = rows_by_learner(self.default, self.table.shape, self.time_limit, self.evaluator.n_folds)
+        n_classes = 0 if self.evaluator.classes is None else len(self.evaluator.classes)
+        most_rows = rows_by_learner(self.default, self.table.shape, n_classes, self.time_limit, self.evaluator.n_folds)
         self.evaluator.most_rows = recorded_rows(study, most_rows)
         if study.store.get("metric") is None:  # for whoever looks at the record while the search goes on
             metric = {"name": self.scoring.name, "best": self.scoring.best}

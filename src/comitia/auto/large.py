@@ -9,6 +9,7 @@ What is handed over is fitted again on all rows, or on as many as the time that 
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -23,11 +24,13 @@ from comitia.seams import Member
 from comitia.space import Config
 from comitia.study.study import Study
 
+log = logging.getLogger("comitia")
+
 LARGE_FROM = 20_000
 """Rows from which fits have fewer of them where time is short."""
 FIT_SHARE = 0.1
 """Part of the time limit that the fits of one trial may take together: room for ten in a row on each worker."""
-FEWEST_ROWS = 2_000
+FEWEST_ROWS = 1_000
 """Less says little about a large table."""
 UNKNOWN_SECONDS = 10.0
 """What estimators of the user's are taken to need for a million cells."""
@@ -48,9 +51,12 @@ class RowsByLearner:
 
 
 def rows_by_learner(
-    default: DefaultSpace, shape: tuple[int, int], time_limit: float | None, n_folds: int
+    default: DefaultSpace, shape: tuple[int, int], n_classes: int, time_limit: float | None, n_folds: int
 ) -> MostRows | None:
-    """Return on how many rows each learner is looked at; None where that is all rows for all of them."""
+    """Return on how many rows each learner is looked at; None where that is all rows for all of them.
+
+    The shape is that of the table; there are 0 classes for numbers.
+    """
     n_rows, n_columns = shape
     if time_limit is None or n_rows < LARGE_FROM:
         return None
@@ -59,11 +65,17 @@ def rows_by_learner(
     cells = 1e6 * FIT_SHARE * time_limit / n_folds
     most: dict[str, int] = {}
     for name in names:
-        seconds = LEARNERS[name].seconds_per_million if name in LEARNERS else UNKNOWN_SECONDS
-        rows = max(FEWEST_ROWS, int(cells / seconds / n_columns))
+        rows = max(FEWEST_ROWS, int(cells / _seconds_per_million(str(name), n_classes) / n_columns))
         if rows < n_rows:
             most[str(name)] = rows
     return RowsByLearner(most) if most else None
+
+
+def _seconds_per_million(name: str, n_classes: int) -> float:
+    learner = LEARNERS.get(name)
+    if learner is None:
+        return UNKNOWN_SECONDS
+    return learner.seconds_per_million * (n_classes if learner.is_slower_by_class and n_classes > 2 else 1)
 
 
 def recorded_rows(study: Study, wanted: MostRows | None) -> MostRows | None:
@@ -100,4 +112,6 @@ def growth(
     if not parts:
         return 1.0
     left = SAFE * max(seconds, 0.0)
-    return max(1.0, min((n_workers * left - whole) / sum(parts), left / max(parts)))
+    found = max(1.0, min((n_workers * left - whole) / sum(parts), left / max(parts)))
+    log.info("members that were fitted on a part of the rows may have %.1f times as many now", found)
+    return found

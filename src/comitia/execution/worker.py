@@ -6,7 +6,8 @@ input, with Python's path and the descriptor of a socket, or, on Windows, where 
 
 Messages, pickled, from the parent: `("function", key, payload, places)`, `("forget", key)`, `("task", number, key,
 payload)`. Where there are places, of arrays in shared memory, its descriptor follows the message.
-From the worker: `("begin", number)`, `("result", number, payload)`, `("error", number, payload)`.
+From the worker: `("begin", number)`; `("result", number)` or `("error", number)`, then the payload by itself: as a
+part of the message a large model would be copied once more at either end.
 """
 
 import contextlib
@@ -43,16 +44,18 @@ def serve(connection: Connection) -> None:
             functions.pop(message[1], None)
             continue
         _, number, key, arguments = message
-        answer = _perform(connection, functions, number, key, arguments)
+        kind, answer = _perform(connection, functions, number, key, arguments)
         if os.getpid() != ours:  # a child that the task forked and that came back here: the answer is the parent's
             os._exit(0)
         with contextlib.suppress(Exception):  # what the task printed, while it is still its turn
             sys.stdout.flush()
             sys.stderr.flush()
         try:
+            connection.send_bytes(pickle.dumps((kind, number)))
             connection.send_bytes(answer)
         except OSError:
             return
+        del answer
 
 
 def shared(connection: Connection, places: list[tuple[int, int]]) -> list[memoryview]:
@@ -66,7 +69,9 @@ def shared(connection: Connection, places: list[tuple[int, int]]) -> list[memory
     return [memory[start:end] for start, end in places]
 
 
-def _perform(connection: Connection, functions: Functions, number: int, key: int, arguments: bytes) -> bytes:
+def _perform(
+    connection: Connection, functions: Functions, number: int, key: int, arguments: bytes
+) -> tuple[str, bytes]:
     try:
         import cloudpickle
 
@@ -76,9 +81,9 @@ def _perform(connection: Connection, functions: Functions, number: int, key: int
         args = pickle.loads(arguments)
         connection.send_bytes(pickle.dumps(("begin", number)))
         result = function(*args)
-        return pickle.dumps(("result", number, cloudpickle.dumps(result)))
+        return "result", cloudpickle.dumps(result)
     except BaseException as error:  # whatever a task raises belongs to its future, SystemExit included
-        return pickle.dumps(("error", number, _pickled(error)))
+        return "error", _pickled(error)
 
 
 def _pickled(error: BaseException) -> bytes:

@@ -314,7 +314,8 @@ class _Supervisor:
 
     def _receive(self, worker: _Worker) -> None:
         try:
-            kind, number, *payload = pickle.loads(worker.connection.recv_bytes())
+            kind, number = pickle.loads(worker.connection.recv_bytes())
+            payload = b"" if kind == "begin" else worker.connection.recv_bytes()
         except (EOFError, OSError, pickle.UnpicklingError):
             worker.connection.close()  # dying: its exit code follows as an event
             self._condemn(worker, None)
@@ -327,7 +328,7 @@ class _Supervisor:
             return
         task, worker.task = worker.task, None
         try:
-            value = pickle.loads(payload[0])
+            value = pickle.loads(payload)
         except Exception as error:
             task.future.set_exception(ExecutionError(f"A worker's answer could not be read: {error}"))
             return

@@ -41,6 +41,8 @@ class Learner:
     seconds_per_million: float = 5.0
     """What a fit of the default, and its answers, take for a million cells, roughly, on one core of 2024: by it, large
     tables are looked at on fewer rows where time is short."""
+    is_slower_by_class: bool = False
+    """Whether each of more than two classes has trees of its own, that take as long again."""
     is_default: bool = True
     """Whether it is searched where the user names none; others must be named, until they have earned their time."""
     tasks: tuple[Task, ...] = ("classification", "regression")

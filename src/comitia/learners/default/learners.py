@@ -94,6 +94,7 @@ DEFAULT = (
         },
         needs_encoding=False,
         seconds_per_million=1.0,
+        is_slower_by_class=True,
     ),
     *(
         Learner(
