@@ -11,7 +11,7 @@ import numpy as np
 import psutil
 import pytest
 
-from comitia import Workers
+from comitia import AutoClassifier, Workers
 from comitia.errors import TrialCrashed
 from comitia.execution.packed import LEAST_BYTES, PackedFunction
 from comitia.execution.starters import FreshProcesses, Starter, make_starter
@@ -113,6 +113,23 @@ def test_memory_of_a_function_that_is_gone_is_let_go() -> None:
         assert nameless_files() == before
         workers = [child for child in psutil.Process().children(recursive=True) if child.is_running()]
         assert sum(nameless_files(worker.pid) for worker in workers) == 0
+
+
+@on_linux
+def test_a_fit_leaves_no_memory() -> None:
+    before, most = nameless_files(), []
+    X = np.random.default_rng(0).normal(size=(20_000, 8))
+    y = (X[:, 0] > 0).astype(int)
+    AutoClassifier(
+        n_trials=2,
+        cv=2,
+        include=["linear"],
+        n_jobs=2,
+        random_state=0,
+        callbacks=[lambda study, observation: most.append(nameless_files())],
+    ).fit(X, y)
+    assert max(most) > before
+    assert nameless_files() == before
 
 
 def test_small_arrays_are_part_of_the_pickle() -> None:
