@@ -1,6 +1,6 @@
 """Large tables within a time limit: on how many rows each learner is looked at, and on how many it is fitted again.
 
-A trial is fitted on as many rows as a fit of its learner's default takes a tenth of the limit for, by what that takes
+A trial is fitted on as many rows as a fit of its learner's default takes a twentieth of the limit for, by what it takes
 for a million cells (`Learner.seconds_per_million`), and judged on the same rows as any other. So the number of rows is
 a function of the configuration and, as one number for each learner, part of the study's record: a search has no state.
 What is handed over is fitted again on all rows, or on as many as the time that is left allows.
@@ -28,8 +28,9 @@ log = logging.getLogger("comitia")
 
 LARGE_FROM = 20_000
 """Rows from which fits have fewer of them where time is short."""
-FIT_SHARE = 0.1
-"""Part of the time limit that the fits of one trial may take together: room for ten in a row on each worker."""
+FIT_SHARE = 0.05
+"""Part of the time limit that the fits of one trial may take together, if it is a default: one with six times as many
+trees still ends before it is killed."""
 FEWEST_ROWS = 1_000
 """Less says little about a large table."""
 UNKNOWN_SECONDS = 10.0
