@@ -35,6 +35,8 @@ Kind: TypeAlias = Literal["number", "date", "category", "text", "nothing"]
 MOST_LEVELS = 100
 """Columns of strings with more different values than this also become counts of hashed letters."""
 N_HASHED = 12
+MANY = 1_000
+"""Strings from which it pays to find the different ones first."""
 MOST_CELLS = 100_000
 """Cells of strings that are read at once."""
 Matrix: TypeAlias = "AnyArray | sparse.csr_matrix"
@@ -315,7 +317,7 @@ def _kind_of(column: pd.Series, name: str) -> ColumnKind:
     if known.nunique() < 2 and (known.nunique() == 0 or not texts.isna().any()):
         return ColumnKind(name, "nothing")
     if not isinstance(column.dtype, pd.CategoricalDtype):
-        if pd.to_numeric(known, errors="coerce").notna().all():
+        if pd.to_numeric(pd.Series(known.unique()), errors="coerce").notna().all():
             return ColumnKind(name, "number")
         if _dates(known) is not None:
             return ColumnKind(name, "date")
@@ -362,7 +364,16 @@ def _texts(column: pd.Series) -> pd.Series:
 
 
 def _known_texts(values: AnyArray) -> list[str | None]:
-    """Return anything as stripped strings, None for what is missing."""
+    """Return anything as stripped strings, None for what is missing; of many each different one is read once."""
+    if len(values) > MANY and pd.api.types.infer_dtype(values, skipna=True) == "string":
+        codes, different = pd.factorize(values)
+        texts: AnyArray = np.array([*_known_texts_of(different), None], dtype=object)  # the last for what is missing
+        found: list[str | None] = texts[codes].tolist()
+        return found
+    return _known_texts_of(values)
+
+
+def _known_texts_of(values: AnyArray) -> list[str | None]:
     texts = [None if missing else str(value).strip() for value, missing in zip(values, pd.isna(values), strict=True)]
     return [None if text is None or text.lower() in MISSING else text for text in texts]
 
@@ -422,6 +433,9 @@ def _parts_of(times: AnyArray) -> Array:
 def _codes(texts: Sequence[str | None], levels: Sequence[str]) -> Array:
     """Return the position of each text among the levels; NaN if missing or never seen."""
     places = _places(tuple(levels))
+    if len(texts) > MANY:
+        codes, different = pd.factorize(np.array(texts, dtype=object))
+        return np.array([*(places.get(text, np.nan) for text in different), np.nan])[codes]
     return np.array([places.get(text, np.nan) for text in texts], dtype=np.float64)
 
 

@@ -69,7 +69,7 @@ DEFAULT = (
         make=_linear,
         hyperparameters=lambda: [log_real("C", 1e-4, 1e3)],
         default={"C": 1.0},
-        seconds_per_million=0.5,
+        seconds_per_million=0.3,
     ),
     Learner(
         name="lightgbm",
@@ -93,7 +93,7 @@ DEFAULT = (
             "reg_lambda": 1e-3,
         },
         needs_encoding=False,
-        seconds_per_million=1.0,
+        seconds_per_million=0.5,
         is_slower_by_class=True,
     ),
     *(
@@ -132,6 +132,7 @@ DEFAULT = (
             log_real("learning_rate", 1e-4, 1e-1),
         ],
         default={"layers": 2, "neurons": 128, "alpha": 1e-4, "learning_rate": 1e-3},
+        seconds_per_million=2.5,
     ),
 )
 ORDERED = (*DEFAULT, *BOOSTERS, *CLASSICAL, *WIDE)
