@@ -24,6 +24,7 @@ from sklearn.model_selection import TimeSeriesSplit
 
 from comitia.arrays import AnyArray, Table
 from comitia.auto.estimate import Estimating
+from comitia.auto.large import recorded_rows, rows_by_learner
 from comitia.auto.narration import TrialLines
 from comitia.auto.noise import Told, stretches
 from comitia.auto.refit import FittedMember, LeaveTimeToRefit, Manner, Refitted
@@ -66,6 +67,10 @@ FOLDS_BELOW = {300: 10, 1_000: 8, 20_000: 5}
 where there are few; and there it costs least."""
 FEWEST_FOLDS = 3
 """Folds for all others: the estimate is good enough, the time is not."""
+HOLD_OUT_FROM = 50_000
+"""Rows from which one part is judged instead of all parts in turn: one fit of a trial instead of three."""
+JUDGED_ROWS = 10_000
+"""Rows of that part, which are a fifth of the rows at most, and a tenth at least."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +93,8 @@ class AutoFit:
     """What the user gave, for scorers; the same as table and target if None."""
     metrics: Mapping[str, Scoring] = field(default_factory=dict)
     """Further metrics to report."""
+    time_limit: float | None = None
+    """Seconds of the whole fit, by which fits on large tables have fewer rows."""
 
     @cached_property
     def evaluator(self) -> TableEvaluator:
@@ -119,6 +126,9 @@ class AutoFit:
         """Return the study of this fit, with the default of every learner to begin with, or resume the stored one."""
         assert self.evaluator.n_folds  # splits that do not fit are refused before a file is made
         study = Study(self.default.space, self.method, seed=seed, storage=storage, lag=lag)
+        n_classes = 0 if self.evaluator.classes is None else len(self.evaluator.classes)
+        most_rows = rows_by_learner(self.default, self.table.shape, n_classes, self.time_limit, self.evaluator.n_folds)
+        self.evaluator.most_rows = recorded_rows(study, most_rows)
         if study.store.get("metric") is None:  # for whoever looks at the record while the search goes on
             metric = {"name": self.scoring.name, "best": self.scoring.best}
             study.store.put("metric", json.dumps(metric).encode())
@@ -305,8 +315,12 @@ def default_method(task: Task, cv: CV, *, is_grouped: bool) -> Method:
 
 def default_folds(
     target: AnyArray, task: Task, groups: ArrayLike | None, *, has_selection_split: bool, wanted: int | None = None
-) -> int:
-    """Return as many folds as the rows allow, up to those wanted; if None, ten for few rows to three for many."""
+) -> int | float:
+    """Return as many folds as the rows allow, up to those wanted; if None, ten for few rows to three for many.
+
+    For very many rows that may be the share of a hold-out instead, unless more folds than the fewest are wanted, or
+    rows are in groups: these may be few.
+    """
     n = len(target) if groups is None else len(np.unique(np.asarray(groups)))
     if task == "classification":
         n = min(n, int(np.bincount(target).max()))
@@ -317,6 +331,8 @@ def default_folds(
             f"Folds need at least 2 samples of a class, or groups. Got n_samples={len(target)}: too few rows. "
             "Give more rows, or X_val and y_val."
         )
+    if len(target) >= HOLD_OUT_FROM and groups is None and (wanted or FEWEST_FOLDS) <= FEWEST_FOLDS:
+        return min(max(JUDGED_ROWS / len(target), 0.1), 0.2)
     if wanted is None:
         wanted = next((folds for below, folds in FOLDS_BELOW.items() if len(target) < below), FEWEST_FOLDS)
     return min(wanted, n)

@@ -144,7 +144,7 @@ class AutoBase(Results):
         self.cleaner_ = TableCleaner(type(self).__name__).fit(rows.X)
         self.n_features_in_ = self.cleaner_.n_features_in_
         self._remember_names(rows.X)
-        table = self.cleaner_.transform(rows.X)
+        table = self.cleaner_.in_precision(self.cleaner_.transform(rows.X))
         target = self._encode_target(rows.y, table.shape[0])
         shown, groups, weights = rows.X, rows.groups, rows.sample_weight
         if X_val is None:
@@ -353,6 +353,7 @@ class AutoBase(Results):
             sample_weight=sample_weight,
             fit_weight=self._weights(target, sample_weight),
             given=given,
+            time_limit=self._budget().time_limit,
         )
 
     def _splits(self, rows: FitRows, target: AnyArray) -> CV:

@@ -75,7 +75,8 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
         that judge it, and trains nothing. "nested" repeats the whole fit on five parts of the rows, and shares the
         time limit among all six fits; trials of `n_trials` are for each.
     cv : int, float, splitter or list of splits, optional
-        If not given: stratified folds, 10 below 300 rows, 8 below 1,000, 5 below 20,000, else 3.
+        If not given: stratified folds, 10 below 300 rows, 8 below 1,000, 5 below 20,000, 3 below 50,000 and for rows
+        in groups; else a hold-out of 10,000 rows, and of at least a tenth of them.
     include : list, optional
         Names of learners (`comitia spaces` lists those of the default space), your own estimators, or pairs
         `(estimator, space)`.

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from comitia.arrays import Estimator, Indices
+from comitia.auto.large import growth
 from comitia.errors import NothingFound
 from comitia.evaluation.table import TableEvaluator
 from comitia.execution.crew import Crew, ExecutorLike, make_crew
@@ -69,14 +70,22 @@ class Refit:
     def __call__(self, job: Job) -> Estimator:
         return self.evaluator.fit(job.config, job.rows, self.seeds, job.keys)
 
-    def jobs(self, member: Member, history: History, manner: Manner) -> list[Job]:
-        """Return the fits of a member: on all rows, on the training part of each fold, or of the first."""
+    def jobs(self, member: Member, history: History, manner: Manner, growth: float = 1.0) -> list[Job]:
+        """Return the fits of a member: on all rows, on the training part of each fold, or of the first.
+
+        Where trials were fitted on fewer rows, "all" are at most `growth` times as many.
+        """
+        evaluator = self.evaluator
         if manner == "full":
-            return [Job(member.config, np.arange(len(self.evaluator.y)))]
+            rows = evaluator.rows_of_fit(member.config, np.arange(len(evaluator.y)), self.seeds, (), growth)
+            return [Job(member.config, rows)]
         # the trial that named its splits; what was never tried has those of the first trial
         number = 0 if member.trial is None else history.trial(member.trial).root
-        splits = self.evaluator.splits(number, 0, self.seeds)
-        jobs = [Job(member.config, train, (number, 0, fold)) for fold, (train, _) in enumerate(splits)]
+        splits = enumerate(evaluator.splits(number, 0, self.seeds))
+        jobs = [
+            Job(member.config, evaluator.rows_of_fit(member.config, train, self.seeds, (0, fold)), (number, 0, fold))
+            for fold, (train, _) in splits
+        ]
         return jobs if manner == "folds" else jobs[:1]
 
 
@@ -124,7 +133,8 @@ def fit_again(
         spare = 0.0
         if cheapest is not None and np.isfinite(meter.seconds_left):
             spare = max(2.0 * cheapest, SPARE_SHARE * meter.seconds_left)
-        jobs = [task.jobs(member, study.history, manner) for member in members]
+        more = growth(members, study.history, evaluator, meter.seconds_left - spare, crew.n_slots)
+        jobs = [task.jobs(member, study.history, manner, more) for member in members]
         # what was never tried may cost nothing, for all that is known
         if waiting and len(members) == 1 and costs.get(members[0].trial, 0.0) > meter.seconds_left - spare:
             n_late += len(jobs[0]) if members is chosen else 0

@@ -28,12 +28,15 @@ from sklearn.utils import check_array
 
 from comitia.arrays import AnyArray, Array, Table
 from comitia.errors import TableError
+from comitia.tables.precision import fits_single, single
 
 Kind: TypeAlias = Literal["number", "date", "category", "text", "nothing"]
 """What a column is; "nothing" is constant or all missing, and left out."""
 MOST_LEVELS = 100
 """Columns of strings with more different values than this also become counts of hashed letters."""
 N_HASHED = 12
+MANY = 1_000
+"""Strings from which it pays to find the different ones first."""
 MOST_CELLS = 100_000
 """Cells of strings that are read at once."""
 Matrix: TypeAlias = AnyArray | sparse.csr_matrix
@@ -114,11 +117,15 @@ class TableCleaner(BaseEstimator):  # type: ignore[misc]
         Whose table it is, for messages.
     """
 
+    is_single_ = False
+    """Whether numbers are in single precision; see `in_precision`."""
+
     def __init__(self, owner: str = "the model") -> None:
         self.owner = owner
 
     def fit(self, X: Table | ArrayLike) -> TableCleaner:
         """Learn the types."""
+        self.is_single_ = False
         self.is_sparse_ = False
         self.names_: list[str] | None = None
         self.kinds_: list[ColumnKind] | None = None
@@ -146,8 +153,19 @@ class TableCleaner(BaseEstimator):  # type: ignore[misc]
         levels = [len(kind.levels) for kind in self.kinds_ for code in kind.output_is_code if code]
         return Columns(len(is_code), False, tuple(np.flatnonzero(is_code).tolist()), tuple(levels))
 
+    def in_precision(self, table: Matrix) -> Matrix:
+        """Return the cleaned first table in single precision, if it is large and loses nothing; and later ones, too."""
+        if not self.is_sparse_ and fits_single(table):
+            self.is_single_ = True
+            return single(table)
+        return table
+
     def transform(self, X: Table | ArrayLike) -> Matrix:
-        """Return the table as a matrix of float64, (n, p), with NaN for missing values; sparse stays sparse."""
+        """Return the table as a matrix of numbers, (n, p), with NaN for missing values; sparse stays sparse."""
+        matrix = self._transformed(X)
+        return single(matrix) if self.is_single_ else matrix
+
+    def _transformed(self, X: Table | ArrayLike) -> Matrix:
         if isinstance(X, sparse.spmatrix | sparse.sparray):
             return self._sparse(X)
         frame = as_frame(X)
@@ -189,7 +207,7 @@ class TableCleaner(BaseEstimator):  # type: ignore[misc]
         if self.kinds_ is not None and frame is None:
             values = np.asarray(X, dtype=object)
             self._check_width(values.shape[1] if values.ndim == 2 else -1)
-            return self.transform(pd.DataFrame(values, columns=self.names_))
+            return self._transformed(pd.DataFrame(values, columns=self.names_))
         matrix = _as_numbers(X if frame is None else frame.to_numpy())
         self._check_width(matrix.shape[1])
         return sparse.csr_matrix(matrix) if self.is_sparse_ else matrix
@@ -299,7 +317,7 @@ def _kind_of(column: pd.Series, name: str) -> ColumnKind:
     if known.nunique() < 2 and (known.nunique() == 0 or not texts.isna().any()):
         return ColumnKind(name, "nothing")
     if not isinstance(column.dtype, pd.CategoricalDtype):
-        if pd.to_numeric(known, errors="coerce").notna().all():
+        if pd.to_numeric(pd.Series(known.unique()), errors="coerce").notna().all():
             return ColumnKind(name, "number")
         if _dates(known) is not None:
             return ColumnKind(name, "date")
@@ -346,7 +364,16 @@ def _texts(column: pd.Series) -> pd.Series:
 
 
 def _known_texts(values: AnyArray) -> list[str | None]:
-    """Return anything as stripped strings, None for what is missing."""
+    """Return anything as stripped strings, None for what is missing; of many each different one is read once."""
+    if len(values) > MANY and pd.api.types.infer_dtype(values, skipna=True) == "string":
+        codes, different = pd.factorize(values)
+        texts: AnyArray = np.array([*_known_texts_of(different), None], dtype=object)  # the last for what is missing
+        found: list[str | None] = texts[codes].tolist()
+        return found
+    return _known_texts_of(values)
+
+
+def _known_texts_of(values: AnyArray) -> list[str | None]:
     texts = [None if missing else str(value).strip() for value, missing in zip(values, pd.isna(values), strict=True)]
     return [None if text is None or text.lower() in MISSING else text for text in texts]
 
@@ -406,6 +433,9 @@ def _parts_of(times: AnyArray) -> Array:
 def _codes(texts: Sequence[str | None], levels: Sequence[str]) -> Array:
     """Return the position of each text among the levels; NaN if missing or never seen."""
     places = _places(tuple(levels))
+    if len(texts) > MANY:
+        codes, different = pd.factorize(np.array(texts, dtype=object))
+        return np.array([*(places.get(text, np.nan) for text in different), np.nan])[codes]
     return np.array([places.get(text, np.nan) for text in texts], dtype=np.float64)
 
 
