@@ -1,0 +1,86 @@
+"""In which order to try configurations: greedy cover, and what an order is worth on a set that it did not see."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from portfolio_pools import Pool, ratios
+
+from comitia.arrays import Array
+from comitia.learners.default import LEARNERS
+
+SECONDS = (1.0, 3.0, 10.0, 30.0)
+OVERHEAD = 0.2
+"""Seconds that an entry costs beside its fits, so that a very fast one is not for nothing; a guess."""
+LONGEST = 16
+"""Entries of a portfolio."""
+CHEAPEST = [name for name, learner in LEARNERS.items() if learner.is_default]
+"""What is tried first without a portfolio: the default of every learner."""
+EXTRAS = [name for name, learner in LEARNERS.items() if learner.package is not None]
+
+
+@dataclass(eq=False)
+class Cover:
+    """Greedy orders over any part of some sets; what a beginning is worth on a set is computed once.
+
+    An order begins with the entry that leaves the least loss in the mean over sets, of the logarithm of the test loss
+    as a part of that of the committee of all entries; each next one leaves the least beside those before. By seconds
+    it is the one that gains most per second. No entry that gains nothing is added.
+    """
+
+    pools: Sequence[Pool]
+    by_seconds: bool = False
+    offered: Callable[[str], bool] = lambda name: True
+    known: dict[tuple[str, frozenset[str]], Array] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        every = {name for pool in self.pools for name in pool.seconds}
+        self.names = sorted(name for name in every if self.offered(name))
+        self.references = {pool.name: pool.loss_of(self.names) for pool in self.pools}
+
+    def order(self, pools: Sequence[Pool]) -> list[str]:
+        """Return names of entries, the first ones first."""
+        chosen: list[str] = []
+        losses = np.mean([ratios(pool.prior, self.references[pool.name]) for pool in pools])
+        price = np.array([np.mean([pool.seconds.get(name, 0.0) for pool in pools]) for name in self.names]) + OVERHEAD
+        while len(chosen) < min(LONGEST, len(self.names)):
+            then = np.mean([self._after(pool, chosen) for pool in pools], axis=0)
+            gain = losses - then
+            gain[[self.names.index(name) for name in chosen]] = -np.inf
+            best = int((np.where(gain > 0, gain / price, -np.inf) if self.by_seconds else gain).argmax())
+            if gain[best] <= 0:
+                break
+            chosen.append(self.names[best])
+            losses = then[best]
+        return chosen
+
+    def _after(self, pool: Pool, chosen: list[str]) -> Array:
+        """Return what each entry would leave beside those chosen, (n_names,)."""
+        key = pool.name, frozenset(chosen)
+        if key not in self.known:
+            masks = np.repeat(pool.allowed(chosen)[None], len(self.names), axis=0)
+            for row, name in zip(masks, self.names, strict=True):
+                if name in pool.places:
+                    row[pool.places[name]] = True
+            self.known[key] = ratios(pool.losses(pool.committees(masks)), self.references[pool.name])
+        return self.known[key]
+
+    def left_out(self) -> dict[str, list[str]]:
+        """Return for each set the order that the others make."""
+        return {pool.name: self.order([one for one in self.pools if one is not pool]) for pool in self.pools}
+
+
+def after_entries(pool: Pool, order: list[str], n: int) -> float:
+    """Return the test loss of the committee of the first n."""
+    return pool.loss_of(order[:n])
+
+
+def after_seconds(pool: Pool, order: list[str], seconds: float) -> float:
+    """Return the test loss of the committee of all that have ended after some seconds of a processor."""
+    ended, used = [], 0.0
+    for name in order:
+        used += pool.seconds.get(name, 0.0)
+        if used > seconds:
+            break
+        ended.append(name)
+    return pool.loss_of(ended)
