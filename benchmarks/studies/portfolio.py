@@ -32,6 +32,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from portfolio_entries import SETS, Entry, entries
+from portfolio_orders import derive
+from portfolio_pools import read_pools
+from portfolio_report import PARTS
 
 from comitia import Seeds, TableEvaluator, Trial
 from comitia.arrays import AnyArray, Table
@@ -234,15 +237,24 @@ def _mixed(names: tuple[str, ...]) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("step", choices=["run"])
+    parser.add_argument("step", choices=["run", "derive", "report"])
     parser.add_argument("rows", type=Path, help="a CSV file")
     parser.add_argument("--pool", type=Path, default=Path("portfolio-pool"))
     parser.add_argument("--data", type=Path)
     parser.add_argument("--sets", nargs="*")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--limit", type=int, default=10, help="seconds of a configuration on a set")
+    parser.add_argument("--parts", nargs="*", choices=PARTS, default=PARTS, help="of the report")
     args = parser.parse_args()
-    run_missing(args)
+    if args.step == "run":
+        run_missing(args)
+        return
+    pools = read_pools(args.rows, args.pool)
+    if args.step == "derive":
+        derive(pools)
+    else:
+        for part in args.parts:
+            PARTS[part](pools)
 
 
 if __name__ == "__main__":

@@ -84,3 +84,17 @@ def after_seconds(pool: Pool, order: list[str], seconds: float) -> float:
             break
         ended.append(name)
     return pool.loss_of(ended)
+
+
+def derive(pools: Sequence[Pool]) -> None:
+    """Print orders of all sets, for each task, with and without learners of other packages."""
+    for task in ("classification", "regression"):
+        those = [pool for pool in pools if pool.task == task]
+        for called, is_offered in {
+            "every learner": lambda entry: True,
+            "no other package": lambda entry: entry.partition("/")[0] not in EXTRAS,
+            "default learners": lambda entry: entry.partition("/")[0] in CHEAPEST,
+        }.items():
+            for by_seconds in (False, True):
+                order = Cover(those, by_seconds, is_offered).order(those)
+                print(f"{task}, {called}, {'gain per second' if by_seconds else 'gain'}: {order}")
