@@ -4,11 +4,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from portfolio_entries import entries
 from portfolio_pools import Pool, ratios
 
 from comitia.arrays import Array
+from comitia.evaluation.scoring import Task
 from comitia.learners.default import LEARNERS
 
+TASKS: tuple[Task, ...] = ("classification", "regression")
 SECONDS = (1.0, 3.0, 10.0, 30.0)
 OVERHEAD = 0.2
 """Seconds that an entry costs beside its fits, so that a very fast one is not for nothing; a guess."""
@@ -17,6 +20,18 @@ LONGEST = 16
 CHEAPEST = [name for name, learner in LEARNERS.items() if learner.is_default]
 """What is tried first without a portfolio: the default of every learner."""
 EXTRAS = [name for name, learner in LEARNERS.items() if learner.package is not None]
+
+
+def learner_of(entry: str) -> str:
+    return entry.partition("/")[0]
+
+
+OFFERED: dict[str, Callable[[str], bool]] = {
+    "all entries": lambda entry: True,
+    "without CatBoost and XGBoost": lambda entry: learner_of(entry) not in EXTRAS,
+    "default learners alone": lambda entry: learner_of(entry) in CHEAPEST,
+}
+"""From what a portfolio may be made."""
 
 
 @dataclass(eq=False)
@@ -87,14 +102,15 @@ def after_seconds(pool: Pool, order: list[str], seconds: float) -> float:
 
 
 def derive(pools: Sequence[Pool]) -> None:
-    """Print orders of all sets, for each task, with and without learners of other packages."""
-    for task in ("classification", "regression"):
+    """Print orders of all sets, for each task and with what is offered, as data of the default space."""
+    for task in TASKS:
         those = [pool for pool in pools if pool.task == task]
-        for called, is_offered in {
-            "every learner": lambda entry: True,
-            "no other package": lambda entry: entry.partition("/")[0] not in EXTRAS,
-            "default learners": lambda entry: entry.partition("/")[0] in CHEAPEST,
-        }.items():
+        points = {entry.name: entry.config for entry in entries(task)}
+        for offered, is_offered in OFFERED.items():
             for by_seconds in (False, True):
                 order = Cover(those, by_seconds, is_offered).order(those)
-                print(f"{task}, {called}, {'gain per second' if by_seconds else 'gain'}: {order}")
+                print(f"# {task}, {offered}, {'gain per second' if by_seconds else 'gain'}: {', '.join(order)}")
+                print(f'Portfolio(name="{task}", task="{task}", trials=(')
+                for name in order:
+                    print(f"    {points[name]},".replace("'", '"'))
+                print("))\n")

@@ -6,10 +6,11 @@ bootstrap interval over sets, and sets won and lost. A number below 0 is better.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
-from portfolio_orders import CHEAPEST, EXTRAS, SECONDS, Cover, after_entries, after_seconds
+from portfolio_orders import CHEAPEST, OFFERED, SECONDS, TASKS, Cover, after_entries, after_seconds, learner_of
 from portfolio_pools import FLOOR, Pool, ratios, shown
 
 from comitia.arrays import AnyArray, Array, Indices
@@ -18,12 +19,7 @@ from comitia.committees.losses import BRIER, LOG_LOSS, SINGLE_LOG_LOSS, SQUARED_
 from comitia.committees.tempering import temperature_of, tempered
 from comitia.committees.votes import empty, make_rows
 
-TASKS = ("classification", "regression")
 COUNTS = (1, 2, 3, 5, 7, 12)
-
-
-def learner_of(entry: str) -> str:
-    return entry.partition("/")[0]
 
 
 def of_task(pools: Iterable[Pool], task: str) -> list[Pool]:
@@ -32,34 +28,36 @@ def of_task(pools: Iterable[Pool], task: str) -> list[Pool]:
 
 # ---- portfolios -----------------------------------------------------------------------------------------------------
 
-OFFERED: dict[str, Callable[[str], bool]] = {
-    "all entries": lambda entry: True,
-    "without CatBoost and XGBoost": lambda entry: learner_of(entry) not in EXTRAS,
-    "default learners alone": lambda entry: learner_of(entry) in CHEAPEST,
-}
-"""From what a portfolio may be made."""
-
 
 def portfolios(pools: Sequence[Pool]) -> None:
     """Compare orders that other sets made with the defaults of the default learners."""
-    for task in TASKS:
-        those = of_task(pools, task)
-        if len(those) < 3:
-            continue
-        print(f"\n**{task}, {len(those)} sets**: portfolio against the defaults of the default learners\n")
-        print("| offered | order | after | loss, and its 95 % interval | won-lost |\n|---|---|---|---|---|")
-        for offered, is_offered in OFFERED.items():
-            for by_seconds in (False, True):
-                orders = Cover(those, by_seconds, is_offered).left_out()
+    for offered, is_offered in OFFERED.items():
+        for by_seconds in (False, True):
+            together = Cover(pools, by_seconds, is_offered).left_out()
+            for task in TASKS:
+                those = of_task(pools, task)
+                if len(those) < 3:
+                    continue
+                own = Cover(those, by_seconds, is_offered).left_out()
                 called = "gain per second" if by_seconds else "gain"
-                for n in COUNTS:
-                    a = [after_entries(pool, orders[pool.name], n) for pool in those]
-                    b = [after_entries(pool, CHEAPEST, n) for pool in those]
-                    print(f"| {offered} | {called} | {n} entries | {shown(ratios(np.array(a), np.array(b)))} |")
-                for seconds in SECONDS:
-                    a = [after_seconds(pool, orders[pool.name], seconds) for pool in those]
-                    b = [after_seconds(pool, CHEAPEST, seconds) for pool in those]
-                    print(f"| {offered} | {called} | {seconds:g} s | {shown(ratios(np.array(a), np.array(b)))} |")
+                for made_of, orders in (("of the task's sets", own), ("of all sets", together)):
+                    print(f"\n**{task}, {len(those)} sets: {offered}, by {called}, {made_of}**\n")
+                    _against_defaults(those, orders)
+
+
+def _against_defaults(pools: Sequence[Pool], orders: dict[str, list[str]]) -> None:
+    """Print what orders are worth after some entries, and after some seconds."""
+    print("| after | loss, and its 95 % interval | won-lost |\n|---|---|---|")
+    found: dict[str, Callable[[Pool, list[str]], float]] = {}
+    found |= {f"{n} entries": partial(after_entries, n=n) for n in COUNTS}
+    found |= {f"{seconds:g} s": partial(after_seconds, seconds=seconds) for seconds in SECONDS}
+    for after, loss in found.items():
+        these, those = ([loss(pool, order(pool)) for pool in pools] for order in (_order(orders), lambda _: CHEAPEST))
+        print(f"| {after} | {shown(ratios(np.array(these), np.array(those)))} |")
+
+
+def _order(orders: dict[str, list[str]]) -> Callable[[Pool], list[str]]:
+    return lambda pool: [name for name in orders[pool.name] if name in pool.seconds]
 
 
 GROUPS: dict[str, Callable[[Pool], bool]] = {
