@@ -12,11 +12,12 @@ import numpy as np
 import pandas as pd
 from portfolio_orders import CHEAPEST, OFFERED, SECONDS, TASKS, Cover, after_entries, after_seconds, learner_of
 from portfolio_pools import FLOOR, Pool, ratios, shown
+from scipy.optimize import minimize_scalar
 
 from comitia.arrays import AnyArray, Array, Indices
 from comitia.committees.greedy import Greedy, argmin_with_ties
 from comitia.committees.losses import BRIER, LOG_LOSS, SINGLE_LOG_LOSS, SQUARED_ERROR, AverageLoss
-from comitia.committees.tempering import temperature_of, tempered
+from comitia.committees.tempering import surprise, temperature_of, tempered
 from comitia.committees.votes import empty, make_rows
 
 COUNTS = (1, 2, 3, 5, 7, 12)
@@ -136,7 +137,7 @@ def learners(pools: Sequence[Pool]) -> None:
 
 # ---- committees -----------------------------------------------------------------------------------------------------
 
-TEMPERED_BY_MEMBER, TEMPERED_AS_WHOLE = "members", "whole"
+TEMPERED_BY_MEMBER, TEMPERED_AS_WHOLE, TEMPERED_ALIKE = "members", "whole", "alike"
 EIGHT = Greedy(most_members=8)
 MEASURES = ("loss", "error", "seconds", "members")
 
@@ -192,6 +193,7 @@ class Rule:
 LOG = Rule(loss=LOG_LOSS)
 WHOLE = frozenset({TEMPERED_AS_WHOLE})
 BOTH = frozenset({TEMPERED_BY_MEMBER, TEMPERED_AS_WHOLE})
+ALIKE = frozenset({TEMPERED_BY_MEMBER, TEMPERED_ALIKE})
 RULES: dict[str, Rule] = {
     "8 members, Brier, each tempered (as now)": Rule(),
     "4 members": Rule(Greedy(most_members=4)),
@@ -209,6 +211,7 @@ RULES: dict[str, Rule] = {
     "Brier, not tempered": Rule(tempers=frozenset()),
     "Brier, tempered as a whole": Rule(tempers=WHOLE),
     "Brier, each and the whole": Rule(tempers=BOTH),
+    "Brier, each, then all by one factor": Rule(tempers=ALIKE),
     "log loss, each and the whole": Rule(loss=LOG_LOSS, tempers=BOTH),
     "agnostic Bayes on the log loss, each tempered": Rule(None),
     "agnostic Bayes, 25 members": Rule(None, most_members=25),
@@ -228,6 +231,10 @@ def _judged(rule: Rule, pool: Pool, part: Indices) -> tuple[float, float, float,
         answers = np.stack([tempered(p, t) for p, t in zip(answers, by, strict=True)])
         test = np.stack([tempered(p, t) for p, t in zip(test, by, strict=True)])
     weights = rule.weights(_part(pool, part), answers)
+    if pool.n_classes and TEMPERED_ALIKE in rule.tempers:
+        inside = weights > 0
+        factor = one_factor(answers[inside], weights[inside], pool.y)
+        test = np.stack([tempered(p, factor) for p in test])
     mixed = np.tensordot(weights, test, axes=1)
     seconds, members = float(pool.predict_seconds[part][weights > 0].sum()), float((weights > 0).sum())
     if not pool.n_classes:
@@ -239,6 +246,18 @@ def _judged(rule: Rule, pool: Pool, part: Indices) -> tuple[float, float, float,
     right = np.maximum(mixed[np.arange(len(pool.y_test)), pool.y_test], 1e-7)
     loss = max(float(-np.log(right).mean()), FLOOR * pool.prior)
     return loss, float(np.mean(mixed.argmax(axis=1) != pool.y_test)), seconds, members
+
+
+def one_factor(answers: AnyArray, weights: Array, y: AnyArray) -> float:
+    """Return the most probable factor of all temperatures, by the log loss of the committee out of fold."""
+
+    def surprised(log_factor: float) -> float:
+        mixed = np.tensordot(weights, np.stack([tempered(p, float(np.exp(log_factor))) for p in answers]), axes=1)
+        right = np.maximum(mixed[np.arange(len(y)), y], 1e-7)
+        return float(-np.log(right).mean() + surprise(log_factor) / len(y))
+
+    found = minimize_scalar(surprised, bounds=(-2.0, 2.0), method="bounded", options={"xatol": 0.01})
+    return float(np.exp(found.x))
 
 
 @dataclass(frozen=True, eq=False)
