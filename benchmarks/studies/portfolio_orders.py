@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from portfolio_entries import entries
-from portfolio_pools import Pool, ratios
+from portfolio_pools import Pool, regrets
 
 from comitia.arrays import Array
 from comitia.evaluation.scoring import Task
@@ -38,13 +38,13 @@ OFFERED: dict[str, Callable[[str], bool]] = {
 class Cover:
     """Greedy orders over any part of some sets; what a beginning is worth on a set is computed once.
 
-    An order begins with the entry that leaves the least loss in the mean over sets, of the logarithm of the test loss
-    as a part of that of the committee of all entries; each next one leaves the least beside those before. By seconds
-    it is the one that gains most per second. No entry that gains nothing is added.
+    An order begins with the entry that leaves the least regret in the mean over sets: of what can be learned, that is
+    from the prior's loss to that of the committee of all entries, the part that was not. Each next one leaves the least
+    beside those before; by seconds it gains most per second. Where none gains anything the defaults of the default
+    learners that are not there follow, as in the default space.
     """
 
     pools: Sequence[Pool]
-    by_seconds: bool = False
     offered: Callable[[str], bool] = lambda name: True
     known: dict[tuple[str, frozenset[str]], Array] = field(default_factory=dict)
 
@@ -53,36 +53,40 @@ class Cover:
         self.names = sorted(name for name in every if self.offered(name))
         self.references = {pool.name: pool.loss_of(self.names) for pool in self.pools}
 
-    def order(self, pools: Sequence[Pool]) -> list[str]:
+    def order(self, pools: Sequence[Pool], *, by_seconds: bool) -> list[str]:
         """Return names of entries, the first ones first."""
         chosen: list[str] = []
-        losses = np.mean([ratios(pool.prior, self.references[pool.name]) for pool in pools])
+        left = 1.0
         price = np.array([np.mean([pool.seconds.get(name, 0.0) for pool in pools]) for name in self.names]) + OVERHEAD
         while len(chosen) < min(LONGEST, len(self.names)):
             then = np.mean([self._after(pool, chosen) for pool in pools], axis=0)
-            gain = losses - then
+            gain = left - then
             gain[[self.names.index(name) for name in chosen]] = -np.inf
-            best = int((np.where(gain > 0, gain / price, -np.inf) if self.by_seconds else gain).argmax())
+            best = int((np.where(gain > 0, gain / price, -np.inf) if by_seconds else gain).argmax())
             if gain[best] <= 0:
                 break
             chosen.append(self.names[best])
-            losses = then[best]
-        return chosen
+            left = float(then[best])
+        there = {learner_of(name) for name in chosen}
+        return chosen + [name for name in CHEAPEST if name not in there and self.offered(name)]
 
     def _after(self, pool: Pool, chosen: list[str]) -> Array:
-        """Return what each entry would leave beside those chosen, (n_names,)."""
+        """Return the regret that each entry would leave beside those chosen, (n_names,)."""
         key = pool.name, frozenset(chosen)
         if key not in self.known:
             masks = np.repeat(pool.allowed(chosen)[None], len(self.names), axis=0)
             for row, name in zip(masks, self.names, strict=True):
                 if name in pool.places:
                     row[pool.places[name]] = True
-            self.known[key] = ratios(pool.losses(pool.committees(masks)), self.references[pool.name])
+            losses = pool.losses(pool.committees(masks))
+            self.known[key] = regrets(losses, self.references[pool.name], pool.prior)
         return self.known[key]
 
-    def left_out(self) -> dict[str, list[str]]:
-        """Return for each set the order that the others make."""
-        return {pool.name: self.order([one for one in self.pools if one is not pool]) for pool in self.pools}
+    def left_out(self, pools: Sequence[Pool], *, by_seconds: bool) -> dict[str, list[str]]:
+        """Return for each of some sets the order that the others of them make."""
+        return {
+            pool.name: self.order([one for one in pools if one is not pool], by_seconds=by_seconds) for pool in pools
+        }
 
 
 def after_entries(pool: Pool, order: list[str], n: int) -> float:
@@ -107,8 +111,9 @@ def derive(pools: Sequence[Pool]) -> None:
         those = [pool for pool in pools if pool.task == task]
         points = {entry.name: entry.config for entry in entries(task)}
         for offered, is_offered in OFFERED.items():
+            cover = Cover(those, is_offered)
             for by_seconds in (False, True):
-                order = Cover(those, by_seconds, is_offered).order(those)
+                order = cover.order(those, by_seconds=by_seconds)
                 print(f"# {task}, {offered}, {'gain per second' if by_seconds else 'gain'}: {', '.join(order)}")
                 print(f'Portfolio(name="{task}", task="{task}", trials=(')
                 for name in order:

@@ -18,7 +18,7 @@ from comitia.committees.tempering import LEAST_PROBABILITY, temperature_of, temp
 MOST_MEMBERS, N_STEPS = 8, 50
 FLOOR = 0.01
 """Losses below this part of the prior's count as it: .002 is not half of .004."""
-FARTHEST = 1.0
+FARTHEST = 0.5
 """Logarithms of ratios end here: no set decides alone."""
 
 
@@ -149,6 +149,14 @@ def ratios(these: Array | float, those: Array | float) -> Array:
     return np.asarray(np.clip(np.log(np.asarray(these) / np.asarray(those)), -FARTHEST, FARTHEST))
 
 
+def regrets(losses: Array | float, reference: float, prior: float) -> Array:
+    """Return which part of what can be learned was not: 0 for the reference, 1 for the prior.
+
+    Where next to nothing can be learned it is a part of a tenth of the prior's loss.
+    """
+    return np.asarray((np.asarray(losses) - reference) / max(prior - reference, 0.1 * prior))
+
+
 def interval(values: Array, n: int = 10_000) -> tuple[float, float, float]:
     """Return the mean over sets, and its 95 % bootstrap interval."""
     drawn = np.random.default_rng(0).choice(values, (n, len(values))).mean(axis=1)
@@ -160,3 +168,9 @@ def shown(values: Array) -> str:
     """Return how much less is lost in per cent, its interval, and sets won and lost."""
     mean, low, high = (100 * np.expm1(one) for one in interval(values))
     return f"{mean:+.1f} % ({low:+.1f} to {high:+.1f}) | {np.sum(values < -1e-9)}-{np.sum(values > 1e-9)}"
+
+
+def points(values: Array) -> str:
+    """Return a mean difference of parts in per cent, and its interval."""
+    mean, low, high = (100 * one for one in interval(values))
+    return f"{mean:+.1f} ({low:+.1f} to {high:+.1f})"

@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 from portfolio_orders import CHEAPEST, OFFERED, SECONDS, TASKS, Cover, after_entries, after_seconds, learner_of
-from portfolio_pools import FLOOR, Pool, ratios, shown
+from portfolio_pools import FLOOR, Pool, points, ratios, regrets, shown
 from scipy.optimize import minimize_scalar
 
 from comitia.arrays import AnyArray, Array, Indices
@@ -32,33 +32,36 @@ def of_task(pools: Iterable[Pool], task: str) -> list[Pool]:
 
 def portfolios(pools: Sequence[Pool]) -> None:
     """Compare orders that other sets made with the defaults of the default learners."""
+    references = {pool.name: pool.loss_of(list(pool.seconds)) for pool in pools}
     for offered, is_offered in OFFERED.items():
+        cover = Cover(pools, is_offered)
         for by_seconds in (False, True):
-            together = Cover(pools, by_seconds, is_offered).left_out()
+            together = cover.left_out(pools, by_seconds=by_seconds)
             for task in TASKS:
                 those = of_task(pools, task)
                 if len(those) < 3:
                     continue
-                own = Cover(those, by_seconds, is_offered).left_out()
+                own = cover.left_out(those, by_seconds=by_seconds)
                 called = "gain per second" if by_seconds else "gain"
                 for made_of, orders in (("of the task's sets", own), ("of all sets", together)):
                     print(f"\n**{task}, {len(those)} sets: {offered}, by {called}, {made_of}**\n")
-                    _against_defaults(those, orders)
+                    _against_defaults(those, orders, references)
 
 
-def _against_defaults(pools: Sequence[Pool], orders: dict[str, list[str]]) -> None:
+def _against_defaults(pools: Sequence[Pool], orders: dict[str, list[str]], references: dict[str, float]) -> None:
     """Print what orders are worth after some entries, and after some seconds."""
-    print("| after | loss, and its 95 % interval | won-lost |\n|---|---|---|")
+    print("| after | loss, and its 95 % interval | won-lost | of what can be learned |\n|---|---|---|---|")
     found: dict[str, Callable[[Pool, list[str]], float]] = {}
     found |= {f"{n} entries": partial(after_entries, n=n) for n in COUNTS}
     found |= {f"{seconds:g} s": partial(after_seconds, seconds=seconds) for seconds in SECONDS}
     for after, loss in found.items():
-        these, those = ([loss(pool, order(pool)) for pool in pools] for order in (_order(orders), lambda _: CHEAPEST))
-        print(f"| {after} | {shown(ratios(np.array(these), np.array(those)))} |")
-
-
-def _order(orders: dict[str, list[str]]) -> Callable[[Pool], list[str]]:
-    return lambda pool: [name for name in orders[pool.name] if name in pool.seconds]
+        these = np.array([loss(pool, [name for name in orders[pool.name] if name in pool.seconds]) for pool in pools])
+        those = np.array([loss(pool, CHEAPEST) for pool in pools])
+        parts = [
+            float(regrets(a, references[pool.name], pool.prior) - regrets(b, references[pool.name], pool.prior))
+            for a, b, pool in zip(these, those, pools, strict=True)
+        ]
+        print(f"| {after} | {shown(ratios(these, those))} | {points(np.array(parts))} |")
 
 
 GROUPS: dict[str, Callable[[Pool], bool]] = {
@@ -77,14 +80,14 @@ def groups(pools: Sequence[Pool]) -> None:
         those = of_task(pools, task)
         if len(those) < 3:
             continue
-        cover = Cover(those, by_seconds=True)
-        together = cover.left_out()
+        cover = Cover(those)
+        together = cover.left_out(those, by_seconds=True)
         for called, kind in GROUPS.items():
             apart = {}
             for pool in those:
                 alike = [one for one in those if one is not pool and kind(one) == kind(pool)]
                 if len(alike) >= 4:
-                    apart[pool.name] = cover.order(alike)
+                    apart[pool.name] = cover.order(alike, by_seconds=True)
             some = [pool for pool in those if pool.name in apart]
             for n in (3, 7):
                 a = [after_entries(pool, apart[pool.name], n) for pool in some]
