@@ -13,7 +13,7 @@ from comitia.evaluation.scoring import Task
 from comitia.learners.default.boosters import BOOSTERS
 from comitia.learners.default.classical import CLASSICAL
 from comitia.learners.default.learner import Learner, Values
-from comitia.learners.default.wide import WIDE
+from comitia.learners.default.wide import WIDE, with_scores
 from comitia.learners.learner_space import choice, integer, log_real, real
 
 
@@ -135,7 +135,8 @@ DEFAULT = (
         seconds_per_million=2.5,
     ),
 )
-ORDERED = (*DEFAULT, *BOOSTERS, *CLASSICAL, *WIDE)
+WITH_SCORES = tuple(with_scores(learner) for learner in DEFAULT if learner.name in ("lightgbm", "extra-trees"))
+ORDERED = (*DEFAULT, *BOOSTERS, *CLASSICAL, *WIDE, *WITH_SCORES)
 """All of comitia's own."""
 LEARNERS: dict[str, Learner] = {learner.name: learner for learner in ORDERED}
 """By name; first those of the default space, the cheapest defaults first."""
