@@ -23,10 +23,11 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.model_selection import TimeSeriesSplit
 
 from comitia.arrays import AnyArray, Table
-from comitia.auto.estimate import Estimating
+from comitia.auto.estimate import N_DECISIONS, Estimating, affordable_decisions, decision_seconds
 from comitia.auto.narration import TrialLines
 from comitia.auto.noise import Told, stretches
-from comitia.auto.refit import FittedMember, LeaveTimeToRefit, Manner, Refitted
+from comitia.auto.refit import FittedMember, Refitted
+from comitia.auto.reserve import LeaveTimeToRefit, Manner, refit_costs
 from comitia.auto.validation import Validated, validated
 from comitia.committees import Ensemble
 from comitia.committees.decisions import Rule
@@ -36,21 +37,23 @@ from comitia.evaluation.resampling import CV, Fixed, make_resampling
 from comitia.evaluation.scoring import Scoring, Task
 from comitia.evaluation.table import SELECTION_SPLIT, TableEvaluator
 from comitia.execution.crew import ExecutorLike
-from comitia.history import Observation
+from comitia.execution.machine import n_processors
+from comitia.history import History, Observation
 from comitia.learners.default import DefaultSpace
+from comitia.learners.default.costs import typical_seconds
 from comitia.methods import METHODS, Method, kept_by
 from comitia.methods.own import AUTO_ABSOLUTE, AUTO_COMMITTEE, with_lazy_folds
 from comitia.seams import Keep, Member, Store
 from comitia.space import Config
-from comitia.study.budget import Budget, Meter
+from comitia.study.budget import Meter
 from comitia.study.progress import make_progress
 from comitia.study.study import Callback, Study
 from comitia.tables.cleaner import Matrix
 
 log = logging.getLogger("comitia")
 
-SEARCH_SHARE = 0.8
-"""Share of the time limit after which the search ends: the rest is for the refit."""
+ESTIMATE_SHARE = 0.02
+"""Part of the time limit that the estimate may take."""
 OF_SIZES = frozenset(
     (
         "d2_absolute_error_score",
@@ -136,26 +139,50 @@ class AutoFit:
         callbacks: Iterable[Callback] = (),
         *,
         progress: bool = False,
+        estimates: bool = True,
     ) -> None:
-        """Run a study while the budget leaves time for the refit."""
-        seconds = meter.seconds_left
-        search = None if math.isinf(seconds) else max(SEARCH_SHARE * seconds, 1e-3)
-        if search is not None:
-            log.info("%.1f s to search, %.1f s kept to fit what is found again", search, seconds - search)
-        leave_time = LeaveTimeToRefit(meter, manner == "full", self.evaluator.n_folds)
-        n_trials = meter.budget.n_trials
+        """Run a study while the budget leaves time for the refit, and for the estimate where nothing else does."""
+        budget = meter.budget
         with ExitStack() as stack:
-            more: list[Callback] = [TrialLines(self.scoring), leave_time]
+            more: list[Callback] = [TrialLines(self.scoring)]
             if progress:
-                shown = make_progress(Budget(search, n_trials).start(), self.scoring.score)
+                shown = make_progress(meter, self.scoring.score)
                 more.append(stack.enter_context(shown).update)
             study.run(
                 self.evaluator,
-                n_trials=n_trials,
-                time_limit=search,
+                n_trials=budget.n_trials,
+                time_limit=None if budget.time_limit is None else max(meter.seconds_left, 1e-3),
                 executor=executor,
                 callbacks=[*callbacks, *more],
+                pace=self._pace(study, meter, manner, estimates=estimates),
             )
+
+    def _pace(self, study: Study, meter: Meter, manner: Manner, *, estimates: bool) -> LeaveTimeToRefit:
+        limit = meter.budget.time_limit
+
+        def also(history: History, n_slots: int) -> float:
+            if limit is None or not estimates or n_slots < n_processors():  # a free core makes it while workers fit
+                return 0.0
+            one = self._decision_seconds(history)
+            return one * affordable_decisions(ESTIMATE_SHARE * limit, one)
+
+        def typical(config: Config) -> float:
+            return typical_seconds(str(config.get("learner")), len(self.target))
+
+        return LeaveTimeToRefit(
+            meter,
+            refit_costs(self.evaluator, manner, study.seeds),
+            study.members,
+            self.evaluator.n_fits,
+            also,
+            typical,
+            leaves_out=study.lag is None,  # else later suggestions would wait for those that are left out
+        )
+
+    def _decision_seconds(self, history: History) -> float:
+        """Return about how long it takes to decide again who is a member."""
+        classes = self.evaluator.classes
+        return decision_seconds(max(history.n_finished, 1), len(self.target), 1 if classes is None else len(classes))
 
     def warn(self, study: Study, refitted: Refitted) -> None:
         """Warn the caller of `fit` of models that were left out."""
@@ -217,7 +244,9 @@ class AutoFit:
         )
         return replace(found, rule=None) if found is not None and self._votes else found
 
-    def estimating(self, study: Study, found: Validated | None, *, tunes: bool) -> Estimating | None:
+    def estimating(
+        self, study: Study, found: Validated | None, *, tunes: bool, time_limit: float | None = None
+    ) -> Estimating | None:
         """Return what an estimate of what was returned is made of; None where nothing is known of it."""
         if found is None:
             return None
@@ -227,6 +256,9 @@ class AutoFit:
         units = None if self.evaluator.groups is None else np.unique(self.evaluator.groups, return_inverse=True)[1]
         if isinstance(splits, Fixed) and isinstance(splits.splitter, TimeSeriesSplit):
             units = stretches(len(self.target))
+        n_decisions = N_DECISIONS
+        if time_limit is not None:  # by sizes alone, so that it is the same on a busy machine
+            n_decisions = affordable_decisions(ESTIMATE_SHARE * time_limit, self._decision_seconds(study.history))
         return Estimating(
             study,
             Told(told, self.evaluator.given, self.scoring),
@@ -237,6 +269,7 @@ class AutoFit:
             tunes=tunes and not self._votes,
             n_folds=self.evaluator.n_folds if splits.judges_every_row else 1,
             n_table_rows=len(self.target),
+            n_decisions=n_decisions,
         )
 
     def scores(self, found: Validated | None) -> dict[str, float]:

@@ -40,7 +40,7 @@ from comitia.execution.crew import ExecutorLike, with_limits
 from comitia.execution.kept import kept_starter
 from comitia.learners.default import Include, default_space
 from comitia.methods import Method, get_method
-from comitia.seams import Store
+from comitia.seams import Member, Store
 from comitia.seeds import seed_of
 from comitia.study.budget import Budget, Meter
 from comitia.study.study import Callback, Study
@@ -48,8 +48,6 @@ from comitia.tables.cleaner import Columns, Matrix, TableCleaner, column_names
 from comitia.tables.survey import Judged, survey
 
 log = logging.getLogger("comitia")
-ESTIMATE_SHARE = 0.02
-"""Part of the time so far that is kept for the estimate."""
 TRIAL_SHARE = 0.4
 """Share of the time limit after which a trial is killed, unless the user says otherwise."""
 
@@ -163,22 +161,24 @@ class AutoBase(Results):
         with heard(self.verbose):
             auto = self._auto_fit(table, target, cv, groups, weights, shown)
         study = auto.open_study(seed_of(self.random_state), self.storage, self.lag)
+        name = str(y.name) if isinstance(y, pd.Series) and y.name is not None else None
         with heard(self.verbose), ExitStack() as stack:
             executor = self._executor(meter, stack)
-            auto.search(study, executor, meter, manner, self.callbacks, progress=self.verbose == 1)
+            estimates, progress = self.estimate is not False, self.verbose == 1
+            auto.search(study, executor, meter, manner, self.callbacks, progress=progress, estimates=estimates)
             self.study_ = study
-            spare = 0.0 if self.estimate is False else ESTIMATE_SHARE * meter.seconds
-            refitted = fit_again(study, auto.evaluator, manner, executor, meter.sooner(spare))
+            rules: list[Rule | None] = []
+
+            def meanwhile(members: Sequence[Member]) -> None:
+                if self.estimate != "nested":  # that fits by itself
+                    rules.append(self._tell(auto, rows, members, name))
+
+            refitted = fit_again(study, auto.evaluator, manner, executor, meter, meanwhile=meanwhile)
         auto.warn(self.study_, refitted)
         self.members_ = refitted.members or [auto.fallback()]
-        found = auto.validated(self.study_, self.members_, tunes=self._tunes_decisions)
-        self.ensemble_ = auto.ensemble(self.study_, self.members_, None if found is None else found.rule)
-        self.validation_predictions_ = None if found is None else found.predictions
-        self.validation_scores_ = auto.scores(found)
-        self.validation_score_ = self.validation_scores_["score"]
-        self.estimate_ = self._estimate(auto, rows, found)
-        name = str(y.name) if isinstance(y, pd.Series) and y.name is not None else None
-        self.data_summary_ = self._survey(rows, target, found, name)
+        is_told = bool(rules) and refitted.is_whole
+        rule = rules[0] if is_told else self._tell(auto, rows, self.members_, name)
+        self.ensemble_ = auto.ensemble(self.study_, self.members_, rule)
         self.fit_seconds_ = meter.seconds
         return self
 
@@ -189,13 +189,24 @@ class AutoBase(Results):
             return budget
         return replace(budget, time_limit=budget.time_limit / N_FITS)
 
+    def _tell(self, auto: AutoFit, rows: FitRows, members: Sequence[Member], name: str | None) -> Rule | None:
+        """Say how good members are together; return the rule that they decide by."""
+        found = auto.validated(self.study_, members, tunes=self._tunes_decisions)
+        self.validation_predictions_ = None if found is None else found.predictions
+        self.validation_scores_ = auto.scores(found)
+        self.validation_score_ = self.validation_scores_["score"]
+        self.estimate_ = None if self.estimate is False else self._estimate(auto, rows, found)
+        self.data_summary_ = self._survey(rows, auto.target, found, name)
+        return None if found is None else found.rule
+
     def _estimate(self, auto: AutoFit, rows: FitRows, found: Validated | None) -> Estimate | None:
         """Return how good what was returned will be on new rows; None where that cannot be told."""
-        parts = None if self.estimate is False else auto.estimating(self.study_, found, tunes=self._tunes_decisions)
+        limit = self._budget().time_limit
+        parts = auto.estimating(self.study_, found, tunes=self._tunes_decisions, time_limit=limit)
         if parts is None or self.estimate == "auto":
             return None if parts is None else parts.estimate()
-        seconds, given = self._budget().time_limit, auto.evaluator.given
-        told = nested_predictions(self, rows, given.y, given.classes, self._task, seconds, self.study_.seeds.seed)
+        given = auto.evaluator.given
+        told = nested_predictions(self, rows, given.y, given.classes, self._task, limit, self.study_.seeds.seed)
         return parts.nested(told)
 
     def _survey(self, rows: FitRows, target: AnyArray, found: Validated | None, name: str | None) -> Json | None:

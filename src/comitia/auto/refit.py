@@ -1,20 +1,22 @@
-"""What is fitted again at the end, and how the search leaves time for it."""
+"""What is fitted again at the end; how the search leaves time for it is in `reserve`."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from comitia.arrays import Estimator, Indices
+from comitia.auto.reserve import OVERHEAD_SECONDS, Manner, kept_for, refit_costs
 from comitia.errors import NothingFound
 from comitia.evaluation.table import TableEvaluator
 from comitia.execution.crew import Crew, ExecutorLike, make_crew
 from comitia.execution.outcome import Outcome
-from comitia.history import History, Observation
+from comitia.history import History
 from comitia.seams import Member
 from comitia.seeds import Seeds
 from comitia.space import Config
@@ -23,11 +25,8 @@ from comitia.study.study import Study
 
 log = logging.getLogger("comitia")
 
-OVERHEAD_SECONDS = 0.3
-"""Seconds that a refit takes beside the fit itself."""
 SPARE_SHARE = 0.25
 """Share of the remaining time that is kept for a cheaper model while no member is ready."""
-Manner = Literal["full", "folds", False]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +46,11 @@ class Refitted(NamedTuple):
     """Why others failed."""
     n_late: int
     """How many models of what the method handed over were not ready in time."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether these are all the members that the method handed over."""
+        return bool(self.members) and not self.errors and not self.n_late
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,31 +84,18 @@ class Refit:
         return jobs if manner == "folds" else jobs[:1]
 
 
-@dataclass
-class LeaveTimeToRefit:
-    """Stop the search while the best so far can still be refitted."""
-
-    meter: Meter
-    is_full: bool
-    n_folds: int
-
-    def __call__(self, study: Study, observation: Observation) -> None:
-        """Stop the study if another trial would leave too little."""
-        best = study.history.best
-        if best is None or np.isinf(self.meter.seconds_left):
-            return
-        one_fit = best.seconds / max(best.n_evaluations, 1)
-        needed = OVERHEAD_SECONDS + 2.0 * one_fit * (1 if self.is_full else self.n_folds)
-        if self.meter.seconds_left < needed:
-            text = "the search ends: fitting the best again may take %.1f s, %.1f s are left"
-            log.info(text, needed, self.meter.seconds_left)
-            study.stop()
-
-
 def fit_again(
-    study: Study, evaluator: TableEvaluator, manner: Manner, executor: ExecutorLike, meter: Meter
+    study: Study,
+    evaluator: TableEvaluator,
+    manner: Manner,
+    executor: ExecutorLike,
+    meter: Meter,
+    *,
+    meanwhile: Callable[[Sequence[Member]], None] | None = None,
 ) -> Refitted:
     """Fit what the method hands over within the time that is left.
+
+    `meanwhile` is called with it while workers fit, and not at all where fits run in this thread.
 
     Members are fitted side by side, the heaviest first; those that fail or are not ready in time are left out, and
     the weights of the others grow. If none is left, single trials take their place, the best first, the cheapest last.
@@ -112,26 +103,36 @@ def fit_again(
     task = Refit(evaluator, study.seeds)
     good = [o for o in study.history.observations() if o.is_ok]
     costs: dict[int | None, float] = {o.number: o.seconds / max(o.n_evaluations, 1) for o in good}
+    expected = refit_costs(evaluator, manner, study.seeds)
     errors: list[str] = []
     n_late = 0
     crew = make_crew(task, executor)
     waiting = candidates(study)
     chosen = waiting[0] if waiting else []
+    time_left = "" if math.isinf(meter.seconds_left) else f", {meter.seconds_left:.1f} s are left for it"
+    log.info("%d models are fitted again%s", len(chosen), time_left)
     while waiting:
         members, *waiting = waiting
+        is_chosen = members is chosen
+        members = expected.in_order(members, study.history, meter.seconds_left, crew.n_slots)
         # while there are others, enough is left for the cheapest and to replace the workers that are killed
         cheapest = min((costs[one.trial] for [one] in waiting if one.trial is not None), default=None)
         spare = 0.0
         if cheapest is not None and np.isfinite(meter.seconds_left):
-            spare = max(2.0 * cheapest, SPARE_SHARE * meter.seconds_left)
+            # but not what the first of these is expected to need
+            left = meter.seconds_left - kept_for(expected.one_fit(members[0], study.history))
+            spare = max(2.0 * cheapest, min(SPARE_SHARE * meter.seconds_left, left))
         jobs = [task.jobs(member, study.history, manner) for member in members]
         # what was never tried may cost nothing, for all that is known
         if waiting and len(members) == 1 and costs.get(members[0].trial, 0.0) > meter.seconds_left - spare:
-            n_late += len(jobs[0]) if members is chosen else 0
+            n_late += len(jobs[0]) if is_chosen else 0
             continue
-        fits = _fit(jobs, crew, meter, spare)
+        _begin(jobs, crew, meter)
+        if meanwhile is not None and is_chosen and not crew.is_here:
+            meanwhile(members)
+        fits = _finish(jobs, crew, meter, spare)
         errors += [error for fit in fits for error in fit.errors]
-        if members is chosen:
+        if is_chosen:
             n_late = sum(len(job) - len(fit.models) - len(fit.errors) for job, fit in zip(jobs, fits, strict=True))
         if any(fit.models for fit in fits):
             return Refitted(_weighted(members, [fit.models for fit in fits]), errors, n_late)
@@ -150,11 +151,15 @@ class _Fits:
     """Fits that had begun when the time was over."""
 
 
-def _fit(jobs: Sequence[Sequence[Job]], crew: Crew[Job, Estimator], meter: Meter, spare: float) -> list[_Fits]:
-    """Fit members side by side until the time is over; while no model is ready, some of it is spared."""
+def _begin(jobs: Sequence[Sequence[Job]], crew: Crew[Job, Estimator], meter: Meter) -> None:
+    """Begin to fit members, those of each together."""
     for job in (job for jobs_of_member in jobs for job in jobs_of_member):
         if meter.seconds_left > OVERHEAD_SECONDS:  # an executor may run it here and now
             crew.begin(job)
+
+
+def _finish(jobs: Sequence[Sequence[Job]], crew: Crew[Job, Estimator], meter: Meter, spare: float) -> list[_Fits]:
+    """Wait for fits until the time is over; while no model is ready, some of it is spared."""
     ended: dict[Job, Outcome[Job, Estimator]] = {}
     while crew.tasks:
         is_any_ready = any(outcome.error is None for outcome in ended.values())

@@ -1,0 +1,153 @@
+"""How much of the time is kept to fit the members again, and which trials still end before that."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from comitia.errors import NothingFound
+from comitia.evaluation.table import TableEvaluator
+from comitia.history import History, Trial
+from comitia.seams import Member
+from comitia.seeds import Seeds
+from comitia.study.budget import Meter
+from comitia.study.pace import Fits, Typical, expected_seconds
+
+SEARCH_SHARE = 0.8
+"""Share of the time limit after which the search ends where no trial has succeeded: nothing is known of a refit."""
+MARGIN = 1.15
+"""By how much refits may take longer than is expected of them."""
+OVERHEAD_SECONDS = 0.3
+"""Seconds that all refits take together beside the fits themselves."""
+
+
+Manner = Literal["full", "folds", False]
+"""On which rows members are fitted again: all, those of each fold, or those of the first."""
+
+
+def makespan(seconds: Sequence[float], n_workers: int) -> float:
+    """Return when the last of some fits ends, if each begins in turn as soon as one of the workers is free."""
+    ends = [0.0] * max(n_workers, 1)
+    for one in seconds:
+        heapq.heappush(ends, heapq.heappop(ends) + one)
+    return max(ends)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefitCosts:
+    """What it costs to fit members again, by what their trials took."""
+
+    n_fits: int = 1
+    """Fits of each member: 1, or one for each fold."""
+    growth: float = 1.0
+    """How much longer a fit takes than that of a fold, which has fewer rows."""
+
+    def seconds(self, members: Sequence[Member], history: History, n_workers: int = 1) -> float:
+        """Return how long it takes to fit these members again, side by side in their order."""
+        fits = [self.one_fit(member, history) for member in members]
+        return kept_for(makespan([one for one in fits for _ in range(self.n_fits)], n_workers))
+
+    def most_seconds(self, history: History, n_workers: int = 1) -> float:
+        """Return how long it takes at most, whichever trials are members, each once: quickly, without choosing."""
+        fits = [one.seconds / max(one.n_evaluations, 1) for one in history.observations() if one.is_ok]
+        each = self.growth * self.n_fits
+        return kept_for(each * (sum(fits) / n_workers + max(fits, default=0.0)))
+
+    def in_order(
+        self, members: Sequence[Member], history: History, seconds_left: float, n_workers: int
+    ) -> list[Member]:
+        """Return members in the order in which they are fitted: as they are, the heaviest first.
+
+        Where there is no time for all of them, those first that bring most of their weight for a second.
+        """
+        if len(members) == 1 or self.seconds(members, history, n_workers) <= seconds_left:
+            return list(members)
+        return sorted(members, key=lambda member: -member.weight / max(self.one_fit(member, history), 1e-6))
+
+    def one_fit(self, member: Member, history: History) -> float:
+        """Return the seconds of one refit; what was never tried costs what the best trial did."""
+        observation = history.best if member.trial is None else history.observation(member.trial)
+        if observation is None:
+            return 0.0
+        return self.growth * observation.seconds / max(observation.n_evaluations, 1)
+
+
+def kept_for(seconds: float) -> float:
+    """Return how many seconds are kept for fits that are expected to take so many."""
+    return OVERHEAD_SECONDS + MARGIN * seconds
+
+
+def refit_costs(evaluator: TableEvaluator, manner: Manner, seeds: Seeds) -> RefitCosts:
+    """Return what refits cost beside the fits of trials."""
+    splits = evaluator.splits(0, 0, seeds)
+    n_train = float(np.mean([len(train) for train, _ in splits]))
+    growth = len(evaluator.y) / n_train if manner == "full" else 1.0
+    return RefitCosts(n_fits=len(splits) if manner == "folds" else 1, growth=growth)
+
+
+@dataclass
+class LeaveTimeToRefit:
+    """The pace of a search that ends while what it would hand over can still be fitted again; see `Pace`.
+
+    What would be handed over is worked out only where it decides: as long as even a committee of all trials could be
+    fitted in time, nothing needs to be known of it.
+    """
+
+    meter: Meter
+    costs: RefitCosts
+    choose: Callable[[], Sequence[Member]]
+    """Returns what would be handed over now."""
+    n_fits: Fits
+    """Fits of a trial."""
+    also: Callable[[History, int], float] = lambda history, n_slots: 0.0
+    """Seconds that are kept for what comes after, such as the estimate."""
+    typical: Typical | None = None
+    """What a fit of a configuration usually costs, beside that of others."""
+    leaves_out: bool = True
+    """Whether trials that would not end are left out; they are begun and given up otherwise."""
+    _exact: tuple[int, float] = field(default=(-1, 0.0), repr=False)
+    """The number of finished trials, and what was kept then."""
+    _present: float = field(default=0.0, repr=False)
+    """What the present committee needs of it."""
+
+    def seconds_left(self, history: History, n_slots: int) -> float:
+        """Return for how long trials may still run."""
+        left = self.meter.seconds_left
+        if math.isinf(left):
+            return left
+        if history.best is None:
+            return left - (1.0 - SEARCH_SHARE) * (left + self.meter.seconds)
+        least = left - self._most(history, n_slots)
+        return least if least > 0 else left - self._needed(history, n_slots)
+
+    def ends(self, history: History, trial: Trial, n_slots: int) -> bool:
+        """Tell whether a trial, if it begins now, is expected to end by then."""
+        left = self.meter.seconds_left
+        if math.isinf(left) or not self.leaves_out or history.best is None:
+            return True
+        expected = expected_seconds(history, trial, self.n_fits, self.typical)
+        return expected <= left - self._most(history, n_slots) or expected <= left - self._needed(history, n_slots)
+
+    def _most(self, history: History, n_slots: int) -> float:
+        """Return what is enough for any committee; what is enough for the present one, where that is known."""
+        known, needed = self._exact
+        if known == history.n_finished:
+            return needed
+        return self.costs.most_seconds(history, n_slots) + self.also(history, n_slots)
+
+    def _needed(self, history: History, n_slots: int) -> float:
+        """Return what is needed for what would be handed over now, or would have been before: it may come again."""
+        known, needed = self._exact
+        if known != history.n_finished:
+            try:
+                present = self.costs.seconds(self.choose(), history, n_slots)
+            except NothingFound:
+                present = OVERHEAD_SECONDS
+            needed = max(present, self._present) + self.also(history, n_slots)
+            self._present, self._exact = present, (history.n_finished, needed)
+        return needed
