@@ -22,7 +22,7 @@ from scipy import sparse
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.model_selection import TimeSeriesSplit
 
-from comitia.arrays import AnyArray, Table
+from comitia.arrays import AnyArray, Json, Table
 from comitia.auto.estimate import N_DECISIONS, Estimating, affordable_decisions, decision_seconds
 from comitia.auto.narration import TrialLines
 from comitia.auto.noise import Told, stretches
@@ -31,9 +31,9 @@ from comitia.auto.reserve import LeaveTimeToRefit, Manner, refit_costs
 from comitia.auto.validation import Validated, validated
 from comitia.committees import Ensemble
 from comitia.committees.decisions import Rule
-from comitia.errors import ChoiceError, DroppedWarning, FallbackWarning, TableError
+from comitia.errors import DroppedWarning, FallbackWarning, TableError
 from comitia.evaluation.judged import Given
-from comitia.evaluation.resampling import CV, Fixed, make_resampling
+from comitia.evaluation.resampling import CV, Fixed
 from comitia.evaluation.scoring import Scoring, Task
 from comitia.evaluation.table import SELECTION_SPLIT, TableEvaluator
 from comitia.execution.crew import ExecutorLike
@@ -41,28 +41,19 @@ from comitia.execution.machine import n_processors
 from comitia.history import History, Observation
 from comitia.learners.default import DefaultSpace
 from comitia.learners.default.costs import typical_seconds
-from comitia.methods import METHODS, Method, kept_by
-from comitia.methods.own import AUTO_ABSOLUTE, AUTO_COMMITTEE, with_lazy_folds
+from comitia.methods import Method, kept_by
 from comitia.seams import Keep, Member, Store
 from comitia.space import Config
 from comitia.study.budget import Meter
 from comitia.study.progress import make_progress
 from comitia.study.study import Callback, Study
 from comitia.tables.cleaner import Matrix
+from comitia.tables.survey import Judged, survey
 
 log = logging.getLogger("comitia")
 
 ESTIMATE_SHARE = 0.02
 """Part of the time limit that the estimate may take."""
-OF_SIZES = frozenset(
-    (
-        "d2_absolute_error_score",
-        "neg_mean_absolute_error",
-        "neg_mean_absolute_percentage_error",
-        "neg_median_absolute_error",
-    )
-)
-"""Metrics of the sizes of errors, not of their squares."""
 MORE_TIME = "Give it more time."
 FOLDS_BELOW = {300: 10, 1_000: 8, 20_000: 5}
 """Folds for fewer rows than that. Models of folds are fitted on fewer rows than what is returned, which matters most
@@ -279,6 +270,24 @@ class AutoFit:
             return dict.fromkeys(wanted, math.nan)
         return {name: found.predictions.score(one, self.evaluator.given) for name, one in wanted.items()}
 
+    def summary(
+        self,
+        X: Table,
+        found: Validated | None,
+        classes: AnyArray | None,
+        columns: list[str] | None,
+        target_name: str | None,
+    ) -> Json | None:
+        """Describe the user's table for the report; None where it holds what cannot be described."""
+        told = None if found is None else found.predictions
+        judged = None if told is None else Judged(told.rows, told.folds)
+        n = int(X.shape[0])  # rows of `X_val` come after these
+        try:
+            return {**survey(X, self.target[:n], classes, judged, columns), "target_name": target_name}
+        except (ValueError, TypeError, ArithmeticError, LookupError) as error:  # no reason to lose a model
+            log.warning("the table could not be described for the report: %s", error)
+            return None
+
     @property
     def _votes(self) -> bool:
         """Whether classes are decided for by a majority."""
@@ -314,26 +323,6 @@ def stacked_tables(X: Table | ArrayLike, more: Table | ArrayLike) -> Table:
     if sparse.issparse(X):
         return sparse.vstack([X, more]).tocsr()
     return np.concatenate([np.asarray(X), np.asarray(more)])
-
-
-def method_for(method: Method, scoring: Scoring) -> Method:
-    """Return the default committee for a search that begins with a default, and for the metric; others as they are."""
-    if method not in (METHODS["committee"], METHODS["committee-lazy"]):
-        return method
-    chosen = AUTO_ABSOLUTE if scoring.name in OF_SIZES else AUTO_COMMITTEE
-    return chosen if method.lazy is None else with_lazy_folds(chosen)
-
-
-def default_method(task: Task, cv: CV, *, is_grouped: bool) -> Method:
-    """Return the method that chooses a committee, or one that chooses a single model where no committee can be."""
-    method = METHODS["committee"]
-    try:
-        is_classes = task == "classification"
-        method.check_resampling(make_resampling(cv, stratify=is_classes, grouped=is_grouped, reshuffled=False))
-    except ChoiceError as error:
-        log.info("bayes instead of a committee: %s", error)
-        return METHODS["bayes"]
-    return method
 
 
 def default_folds(

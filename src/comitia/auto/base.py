@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
@@ -19,10 +18,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from comitia.arrays import AnyArray, Json, Table
 from comitia.auto.after_fit import Results
-from comitia.auto.autofit import AutoFit, default_folds, default_method, method_for, stacked, stacked_tables
+from comitia.auto.autofit import AutoFit, default_folds, stacked, stacked_tables
 from comitia.auto.estimate import Estimate, EstimateKind
 from comitia.auto.fit_rows import FitRows, Refit, fit_rows, kept_splits, known_target, manner_of, weights_of_both
 from comitia.auto.hindsight import Hindsight
+from comitia.auto.methods_for import default_method, method_for, within
 from comitia.auto.narration import heard
 from comitia.auto.nested import N_FITS, check_nested, nested_predictions
 from comitia.auto.presets import get_preset
@@ -38,6 +38,7 @@ from comitia.evaluation.scoring import LossLike, Scoring, Task, make_scoring
 from comitia.execution import Workers
 from comitia.execution.crew import ExecutorLike, with_limits
 from comitia.execution.kept import kept_starter
+from comitia.execution.machine import count_jobs
 from comitia.learners.default import Include, default_space
 from comitia.methods import Method, get_method
 from comitia.seams import Member, Store
@@ -45,9 +46,7 @@ from comitia.seeds import seed_of
 from comitia.study.budget import Budget, Meter
 from comitia.study.study import Callback, Study
 from comitia.tables.cleaner import Columns, Matrix, TableCleaner, column_names
-from comitia.tables.survey import Judged, survey
 
-log = logging.getLogger("comitia")
 TRIAL_SHARE = 0.4
 """Share of the time limit after which a trial is killed, unless the user says otherwise."""
 
@@ -196,7 +195,7 @@ class AutoBase(Results):
         self.validation_scores_ = auto.scores(found)
         self.validation_score_ = self.validation_scores_["score"]
         self.estimate_ = None if self.estimate is False else self._estimate(auto, rows, found)
-        self.data_summary_ = self._survey(rows, auto.target, found, name)
+        self.data_summary_ = auto.summary(rows.X, found, self._target.classes, self.cleaner_.names_, name)
         return None if found is None else found.rule
 
     def _estimate(self, auto: AutoFit, rows: FitRows, found: Validated | None) -> Estimate | None:
@@ -208,18 +207,6 @@ class AutoBase(Results):
         given = auto.evaluator.given
         told = nested_predictions(self, rows, given.y, given.classes, self._task, limit, self.study_.seeds.seed)
         return parts.nested(told)
-
-    def _survey(self, rows: FitRows, target: AnyArray, found: Validated | None, name: str | None) -> Json | None:
-        """Describe the table for the report, which has no rows; None where it holds what cannot be described."""
-        told = None if found is None else found.predictions
-        judged = None if told is None else Judged(told.rows, told.folds)
-        n = int(rows.X.shape[0])  # rows of `X_val` come after these
-        try:
-            found_in = survey(rows.X, target[:n], self._target.classes, judged, self.cleaner_.names_)
-            return {**found_in, "target_name": name}
-        except (ValueError, TypeError, ArithmeticError, LookupError) as error:  # no reason to lose a model
-            log.warning("the table could not be described for the report: %s", error)
-            return None
 
     def hindsight(self) -> Hindsight | None:
         check_is_fitted(self, "ensemble_")
@@ -354,17 +341,21 @@ class AutoBase(Results):
             default=default_space(
                 self.cleaner_.columns_, self._task, table.shape[0], include=self._included, exclude=self.exclude
             ),
-            method=method_for(
-                default_method(self._task, cv, is_grouped=groups is not None)
-                if self.method is None
-                else get_method(self.method),
-                scoring,
-            ),
+            method=method_for(self._wanted_method(cv, is_grouped=groups is not None), scoring),
             groups=groups,
             sample_weight=sample_weight,
             fit_weight=self._weights(target, sample_weight),
             given=given,
         )
+
+    def _wanted_method(self, cv: CV, *, is_grouped: bool) -> Method:
+        """Return the method that was asked for, or the preset's; one that cools costs down has the time limit."""
+        if self.method is None:
+            return default_method(self._task, cv, is_grouped=is_grouped, preset=get_preset(self.preset))
+        limit, n_workers = self._budget().time_limit, 1
+        if self.executor is None:
+            n_workers = count_jobs(type(self).__name__, "n_jobs", self.n_jobs)
+        return within(get_method(self.method), None if limit is None else n_workers * limit, self.storage)
 
     def _splits(self, rows: FitRows, target: AnyArray) -> CV:
         if rows.cv is not None:
