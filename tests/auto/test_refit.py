@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,8 @@ from comitia import (
     Workers,
     load,
 )
-from comitia.auto.refit import fit_again
+from comitia.auto.refit import Refits, fit_again
+from comitia.auto.reserve import LeaveTimeToRefit, RefitCosts
 from comitia.committees import Ensemble
 from comitia.committees.combine import argmax_in_order
 from comitia.errors import DroppedWarning, FallbackWarning
@@ -117,6 +119,33 @@ def test_where_no_member_can_be_fitted_the_best_trial_takes_their_place() -> Non
     assert weights_by_trial(fitted) == {1: 1.0}
     study, evaluator = study_of([OnlyParts()], 1.0)
     assert fit_again(study, evaluator, "full", Serial(), Budget(n_trials=1).start())[0] == []
+
+
+def test_what_has_begun_before_the_search_ended_is_not_fitted_again() -> None:
+    study, evaluator = study_of([KNeighborsClassifier(), GaussianNB()], 0.75, 0.25)
+    with ThreadPoolExecutor(1) as pool:
+        refits = Refits(study, evaluator, "full", pool)
+        pace = LeaveTimeToRefit(Budget(n_trials=1).start(), RefitCosts(), study.members, evaluator.n_fits, early=refits)
+        pace.idle(1)
+        assert list(refits.since()) == [0]
+        pace.idle(1)
+        assert list(refits.since()) == [0, 1]
+        n_begun = len(refits.crew.tasks)
+        found = fit_again(study, evaluator, "full", pool, Budget(n_trials=1).start(), refits=refits)
+    assert weights_by_trial(found.members) == {0: 0.75, 1: 0.25}
+    assert found.is_whole
+    assert n_begun == 2
+    assert not refits.crew.tasks
+
+
+def test_a_refit_that_began_early_and_failed_is_left_out() -> None:
+    study, evaluator = study_of([OnlyParts(), GaussianNB()], 0.75, 0.25)
+    with ThreadPoolExecutor(1) as pool:
+        refits = Refits(study, evaluator, "full", pool)
+        refits.begin_some(study.members(), 2)
+        found = fit_again(study, evaluator, "full", pool, Budget(n_trials=1).start(), refits=refits)
+    assert weights_by_trial(found.members) == {1: 1.0}
+    assert found.errors == ["RuntimeError: too many rows for me"]
 
 
 @pytest.mark.processes

@@ -95,6 +95,14 @@ def test_a_search_goes_on_where_only_a_committee_of_all_trials_could_not_be_fitt
     assert pace_of(history, 60.0, 50.0, list(range(8))).seconds_left(history, 1) < 0.0
 
 
+def test_what_has_begun_needs_only_the_rest_of_its_time() -> None:
+    history = history_of([4.0, 2.0])
+    members, costs = members_of(history, [0, 1]), RefitCosts()
+    whole = costs.seconds(members, history)
+    assert whole - costs.seconds(members, history, since={0: 1.0}) == pytest.approx(MARGIN * 1.0)
+    assert costs.seconds(members, history, since={0: 100.0}) == pytest.approx(OVERHEAD_SECONDS + MARGIN * 2.0)
+
+
 def test_where_nothing_has_succeeded_a_fifth_is_kept() -> None:
     history = history_of([])
     assert pace_of(history, 60.0, 40.0, []).seconds_left(history, 1) == pytest.approx(SEARCH_SHARE * 60.0 - 40.0)

@@ -1,5 +1,7 @@
 """How long a trial will take: from the trials of its own branch, else from what is typical of learners."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import ConfigSpace as CS
@@ -94,6 +96,9 @@ class Quick:
     def ends(self, history: History, trial: Trial, n_slots: int) -> bool:
         return trial.config["kind"] == "quick"
 
+    def idle(self, n_free: int) -> None:
+        """Do nothing."""
+
 
 class Nothing(Quick):
     """A pace that lets nothing begin."""
@@ -120,6 +125,36 @@ def test_a_run_in_which_nothing_would_end_is_over(lag: int | None) -> None:
     assert study.stop_reason == "time"
     assert study.history.n_finished == 0
     assert 1 <= study.history.n_pending < 20
+
+
+class First(Quick):
+    """A pace that lets one trial begin, and notes how many slots are free then."""
+
+    def __init__(self, hold: threading.Event) -> None:
+        self.heard: list[int] = []
+        self._hold = hold
+
+    def ends(self, history: History, trial: Trial, n_slots: int) -> bool:
+        return trial.number == 0
+
+    def idle(self, n_free: int) -> None:
+        self.heard.append(n_free)
+        self._hold.set()
+
+
+def test_a_pace_hears_of_workers_that_are_idle_while_others_go_on() -> None:
+    hold = threading.Event()
+
+    def patient(config: Any) -> float:
+        assert hold.wait(60)
+        return 0.5
+
+    pace = First(hold)
+    study = Study(SPACE, "rs", seed=0)
+    with ThreadPoolExecutor(3) as pool:
+        study.run(FunctionEvaluator(patient), n_trials=5, executor=pool, pace=pace)
+    assert pace.heard == [2]
+    assert (study.stop_reason, study.history.n_finished) == ("time", 1)
 
 
 class Over(Quick):

@@ -26,7 +26,7 @@ from comitia.arrays import AnyArray, Json, Table
 from comitia.auto.estimate import N_DECISIONS, Estimating, affordable_decisions, decision_seconds
 from comitia.auto.narration import TrialLines
 from comitia.auto.noise import Told, stretches
-from comitia.auto.refit import FittedMember, Refitted
+from comitia.auto.refit import FittedMember, Refits, Refitted
 from comitia.auto.reserve import LeaveTimeToRefit, Manner, refit_costs
 from comitia.auto.validation import Validated, validated
 from comitia.committees import Ensemble
@@ -127,12 +127,13 @@ class AutoFit:
         executor: ExecutorLike,
         meter: Meter,
         manner: Manner,
+        refits: Refits | None = None,
         callbacks: Iterable[Callback] = (),
         *,
         progress: bool = False,
         estimates: bool = True,
     ) -> None:
-        """Run a study while the budget leaves time for the refit, and for the estimate where nothing else does."""
+        """Run a study while the budget leaves time for the refit; `refits` may begin where workers are idle."""
         budget = meter.budget
         with ExitStack() as stack:
             more: list[Callback] = [TrialLines(self.scoring)]
@@ -145,10 +146,12 @@ class AutoFit:
                 time_limit=None if budget.time_limit is None else max(meter.seconds_left, 1e-3),
                 executor=executor,
                 callbacks=[*callbacks, *more],
-                pace=self._pace(study, meter, manner, estimates=estimates),
+                pace=self._pace(study, meter, manner, refits, estimates=estimates),
             )
 
-    def _pace(self, study: Study, meter: Meter, manner: Manner, *, estimates: bool) -> LeaveTimeToRefit:
+    def _pace(
+        self, study: Study, meter: Meter, manner: Manner, refits: Refits | None, *, estimates: bool
+    ) -> LeaveTimeToRefit:
         limit = meter.budget.time_limit
 
         def also(history: History, n_slots: int) -> float:
@@ -167,6 +170,7 @@ class AutoFit:
             self.evaluator.n_fits,
             also,
             typical,
+            refits,
             leaves_out=study.lag is None,  # else later suggestions would wait for those that are left out
         )
 

@@ -26,7 +26,7 @@ from comitia.auto.methods_for import default_method, method_for, within
 from comitia.auto.narration import heard
 from comitia.auto.nested import N_FITS, check_nested, nested_predictions
 from comitia.auto.presets import get_preset
-from comitia.auto.refit import fit_again
+from comitia.auto.refit import Refits, fit_again
 from comitia.auto.validation import Validated
 from comitia.committees.decisions import Rule
 from comitia.errors import ChoiceError, check_int
@@ -164,7 +164,9 @@ class AutoBase(Results):
         with heard(self.verbose), ExitStack() as stack:
             executor = self._executor(meter, stack)
             estimates, progress = self.estimate is not False, self.verbose == 1
-            auto.search(study, executor, meter, manner, self.callbacks, progress=progress, estimates=estimates)
+            # workers of the user's own may be closed by the search; those of this fit are not
+            refits = Refits(study, auto.evaluator, manner, executor) if self.executor is None else None
+            auto.search(study, executor, meter, manner, refits, self.callbacks, progress=progress, estimates=estimates)
             self.study_ = study
             rules: list[Rule | None] = []
 
@@ -172,7 +174,7 @@ class AutoBase(Results):
                 if self.estimate != "nested":  # that fits by itself
                     rules.append(self._tell(auto, rows, members, name))
 
-            refitted = fit_again(study, auto.evaluator, manner, executor, meter, meanwhile=meanwhile)
+            refitted = fit_again(study, auto.evaluator, manner, executor, meter, meanwhile=meanwhile, refits=refits)
         auto.warn(self.study_, refitted)
         self.members_ = refitted.members or [auto.fallback()]
         is_told = bool(rules) and refitted.is_whole

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -14,7 +15,7 @@ from comitia.arrays import Estimator, Indices
 from comitia.auto.reserve import OVERHEAD_SECONDS, Manner, kept_for, refit_costs
 from comitia.errors import NothingFound
 from comitia.evaluation.table import TableEvaluator
-from comitia.execution.crew import Crew, ExecutorLike, make_crew
+from comitia.execution.crew import ExecutorLike, make_crew
 from comitia.execution.outcome import Outcome
 from comitia.history import History
 from comitia.seams import Member
@@ -84,6 +85,46 @@ class Refit:
         return jobs if manner == "folds" else jobs[:1]
 
 
+class Refits:
+    """Fits of members on the workers of a search: begun where one of them is idle, waited for at the end."""
+
+    def __init__(self, study: Study, evaluator: TableEvaluator, manner: Manner, executor: ExecutorLike) -> None:
+        self.task = Refit(evaluator, study.seeds)
+        self.crew = make_crew(self.task, executor)
+        self._history, self._manner = study.history, manner
+        self._begun: dict[Member, tuple[list[Job], float]] = {}
+
+    def since(self) -> dict[int, float]:
+        """Return the seconds since fits have begun, by the numbers of their trials."""
+        now = time.monotonic()
+        return {member.trial: now - at for member, (_, at) in self._begun.items() if member.trial is not None}
+
+    def begin_some(self, members: Sequence[Member], n: int) -> None:
+        """Begin to fit the first `n` of these members that were not begun yet."""
+        for member in [one for one in members if self._key(one) not in self._begun][:n]:
+            self.begin(member)
+
+    def begin(self, member: Member) -> list[Job]:
+        """Begin to fit a member, unless that has begun; return its fits."""
+        key = self._key(member)
+        if key not in self._begun:
+            jobs = self.task.jobs(member, self._history, self._manner)
+            self._begun[key] = jobs, time.monotonic()
+            for job in jobs:
+                self.crew.begin(job)
+        return self._begun[key][0]
+
+    def abandon(self) -> set[Job]:
+        """Give up what runs; return it."""
+        self._begun = {}
+        return {outcome.task for outcome in self.crew.abandon()}
+
+    @staticmethod
+    def _key(member: Member) -> Member:
+        """Return what its fits depend on: neither its weight nor its temperature."""
+        return Member(member.config, 1.0, member.trial)
+
+
 def fit_again(
     study: Study,
     evaluator: TableEvaluator,
@@ -92,21 +133,22 @@ def fit_again(
     meter: Meter,
     *,
     meanwhile: Callable[[Sequence[Member]], None] | None = None,
+    refits: Refits | None = None,
 ) -> Refitted:
     """Fit what the method hands over within the time that is left.
 
-    `meanwhile` is called with it while workers fit, and not at all where fits run in this thread.
+    `meanwhile` is called with it while workers fit, and not at all where fits run in this thread; `refits` has what
+    has begun before.
 
     Members are fitted side by side, the heaviest first; those that fail or are not ready in time are left out, and
     the weights of the others grow. If none is left, single trials take their place, the best first, the cheapest last.
     """
-    task = Refit(evaluator, study.seeds)
+    refits = refits or Refits(study, evaluator, manner, executor)
     good = [o for o in study.history.observations() if o.is_ok]
     costs: dict[int | None, float] = {o.number: o.seconds / max(o.n_evaluations, 1) for o in good}
     expected = refit_costs(evaluator, manner, study.seeds)
     errors: list[str] = []
     n_late = 0
-    crew = make_crew(task, executor)
     waiting = candidates(study)
     chosen = waiting[0] if waiting else []
     time_left = "" if math.isinf(meter.seconds_left) else f", {meter.seconds_left:.1f} s are left for it"
@@ -114,7 +156,7 @@ def fit_again(
     while waiting:
         members, *waiting = waiting
         is_chosen = members is chosen
-        members = expected.in_order(members, study.history, meter.seconds_left, crew.n_slots)
+        members = expected.in_order(members, study.history, meter.seconds_left, refits.crew.n_slots)
         # while there are others, enough is left for the cheapest and to replace the workers that are killed
         cheapest = min((costs[one.trial] for [one] in waiting if one.trial is not None), default=None)
         spare = 0.0
@@ -122,18 +164,18 @@ def fit_again(
             # but not what the first of these is expected to need
             left = meter.seconds_left - kept_for(expected.one_fit(members[0], study.history))
             spare = max(2.0 * cheapest, min(SPARE_SHARE * meter.seconds_left, left))
-        jobs = [task.jobs(member, study.history, manner) for member in members]
         # what was never tried may cost nothing, for all that is known
         if waiting and len(members) == 1 and costs.get(members[0].trial, 0.0) > meter.seconds_left - spare:
-            n_late += len(jobs[0]) if is_chosen else 0
+            n_late += expected.n_fits if is_chosen else 0
             continue
-        _begin(jobs, crew, meter)
-        if meanwhile is not None and is_chosen and not crew.is_here:
+        # an executor may run them here and now
+        jobs = [refits.begin(one) if meter.seconds_left > OVERHEAD_SECONDS else [] for one in members]
+        if meanwhile is not None and is_chosen and not refits.crew.is_here:
             meanwhile(members)
-        fits = _finish(jobs, crew, meter, spare)
+        fits = _finish(jobs, refits, meter, spare)
         errors += [error for fit in fits for error in fit.errors]
         if is_chosen:
-            n_late = sum(len(job) - len(fit.models) - len(fit.errors) for job, fit in zip(jobs, fits, strict=True))
+            n_late = sum(expected.n_fits - len(fit.models) - len(fit.errors) for fit in fits)
         if any(fit.models for fit in fits):
             return Refitted(_weighted(members, [fit.models for fit in fits]), errors, n_late)
         hopeless = {member.trial for member, fit in zip(members, fits, strict=True) if fit.errors or fit.n_late}
@@ -151,22 +193,16 @@ class _Fits:
     """Fits that had begun when the time was over."""
 
 
-def _begin(jobs: Sequence[Sequence[Job]], crew: Crew[Job, Estimator], meter: Meter) -> None:
-    """Begin to fit members, those of each together."""
-    for job in (job for jobs_of_member in jobs for job in jobs_of_member):
-        if meter.seconds_left > OVERHEAD_SECONDS:  # an executor may run it here and now
-            crew.begin(job)
-
-
-def _finish(jobs: Sequence[Sequence[Job]], crew: Crew[Job, Estimator], meter: Meter, spare: float) -> list[_Fits]:
+def _finish(jobs: Sequence[Sequence[Job]], refits: Refits, meter: Meter, spare: float) -> list[_Fits]:
     """Wait for fits until the time is over; while no model is ready, some of it is spared."""
     ended: dict[Job, Outcome[Job, Estimator]] = {}
-    while crew.tasks:
-        is_any_ready = any(outcome.error is None for outcome in ended.values())
-        if not crew.wait(meter.seconds_left - OVERHEAD_SECONDS - (0.0 if is_any_ready else spare)):
+    wanted = [job for jobs_of_member in jobs for job in jobs_of_member]
+    while not all(job in ended for job in wanted):
+        is_any_ready = any(ended[job].error is None for job in wanted if job in ended)
+        if not refits.crew.wait(meter.seconds_left - OVERHEAD_SECONDS - (0.0 if is_any_ready else spare)):
             break
-        ended |= {outcome.task: outcome for outcome in crew.collect()}
-    late = {outcome.task for outcome in crew.abandon()}
+        ended |= {outcome.task: outcome for outcome in refits.crew.collect()}
+    late = refits.abandon()
     return [_fits_of(jobs_of_member, ended, late) for jobs_of_member in jobs]
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -47,9 +48,18 @@ class RefitCosts:
     growth: float = 1.0
     """How much longer a fit takes than that of a fold, which has fewer rows."""
 
-    def seconds(self, members: Sequence[Member], history: History, n_workers: int = 1) -> float:
-        """Return how long it takes to fit these members again, side by side in their order."""
-        fits = [self.one_fit(member, history) for member in members]
+    def seconds(
+        self, members: Sequence[Member], history: History, n_workers: int = 1, since: Mapping[int, float] | None = None
+    ) -> float:
+        """Return how long it takes to fit these members again, side by side in their order.
+
+        `since` are the seconds since the fits of some have begun, by the numbers of their trials.
+        """
+        begun = since or {}
+        fits = [
+            max(self.one_fit(member, history) - begun.get(-1 if member.trial is None else member.trial, 0.0), 0.0)
+            for member in members
+        ]
         return kept_for(makespan([one for one in fits for _ in range(self.n_fits)], n_workers))
 
     def most_seconds(self, history: History, n_workers: int = 1) -> float:
@@ -90,6 +100,16 @@ def refit_costs(evaluator: TableEvaluator, manner: Manner, seeds: Seeds) -> Refi
     return RefitCosts(n_fits=len(splits) if manner == "folds" else 1, growth=growth)
 
 
+class Early(Protocol):
+    """Refits that may begin before a search ends."""
+
+    def since(self) -> Mapping[int, float]:
+        """Return the seconds since fits have begun, by the numbers of their trials."""
+
+    def begin_some(self, members: Sequence[Member], n: int) -> None:
+        """Begin to fit the first `n` of these members that were not begun yet."""
+
+
 @dataclass
 class LeaveTimeToRefit:
     """The pace of a search that ends while what it would hand over can still be fitted again; see `Pace`.
@@ -108,6 +128,8 @@ class LeaveTimeToRefit:
     """Seconds that are kept for what comes after, such as the estimate."""
     typical: Typical | None = None
     """What a fit of a configuration usually costs, beside that of others."""
+    early: Early | None = None
+    """Refits that may begin where workers are idle."""
     leaves_out: bool = True
     """Whether trials that would not end are left out; they are begun and given up otherwise."""
     _exact: tuple[int, float] = field(default=(-1, 0.0), repr=False)
@@ -133,6 +155,12 @@ class LeaveTimeToRefit:
         expected = expected_seconds(history, trial, self.n_fits, self.typical)
         return expected <= left - self._most(history, n_slots) or expected <= left - self._needed(history, n_slots)
 
+    def idle(self, n_free: int) -> None:
+        """Have members fitted again by workers that no trial needs any more."""
+        if self.early is not None and n_free > 0:
+            with suppress(NothingFound):
+                self.early.begin_some(self.choose(), n_free)
+
     def _most(self, history: History, n_slots: int) -> float:
         """Return what is enough for any committee; what is enough for the present one, where that is known."""
         known, needed = self._exact
@@ -145,7 +173,8 @@ class LeaveTimeToRefit:
         known, needed = self._exact
         if known != history.n_finished:
             try:
-                present = self.costs.seconds(self.choose(), history, n_slots)
+                since = None if self.early is None else self.early.since()
+                present = self.costs.seconds(self.choose(), history, n_slots, since)
             except NothingFound:
                 present = OVERHEAD_SECONDS
             needed = max(present, self._present) + self.also(history, n_slots)

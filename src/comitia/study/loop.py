@@ -87,10 +87,13 @@ class Run:
 
     def loop(self) -> str:
         """Ask, begin, wait, record; return why it ended."""
+        reason: str | None = None
         while True:
-            reason = self.refill()
+            reason = reason if reason == "time" else self.refill()
             if not self.crew.tasks:
                 return reason or "exhausted"
+            if reason == "time" and self.pace is not None:
+                self.pace.idle(self.crew.n_slots - len(self.crew.tasks))
             if not self.crew.wait(self.seconds_left):
                 if self.seconds_left > 0:  # the pace has looked again, more closely
                     continue

@@ -38,6 +38,9 @@ class Pace(Protocol):
     def ends(self, history: History, trial: Trial, n_slots: int) -> bool:
         """Tell whether a trial, if it begins now, is expected to end by then."""
 
+    def idle(self, n_free: int) -> None:
+        """Hear that no more trials begin, and how many slots are free; others may go on."""
+
 
 def seconds_of_fit(observation: Observation, n_fits: Fits) -> float:
     """Return the seconds of one fit of a trial; of one that was killed at least so many."""
