@@ -4,6 +4,7 @@ import logging
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,21 @@ def test_what_has_begun_before_the_search_ended_is_not_fitted_again() -> None:
     assert found.is_whole
     assert n_begun == 2
     assert not refits.crew.tasks
+
+
+@pytest.mark.processes
+def test_where_the_only_member_never_ends_a_cheap_trial_is_ready() -> None:
+    study, evaluator = study_of([OnlyParts(endless=True), KNeighborsClassifier(), GaussianNB()], 1.0)
+    for number, seconds in enumerate((9.0, 0.3, 0.01)):  # as if the first had taken long
+        observation = study.history.observation(number)
+        assert observation is not None
+        study.history._observations[number] = replace(observation, seconds=seconds)
+    with Workers(1, starter=kept_starter) as pool:
+        pool.submit(abs, -1).result()
+        fitted, errors, n_late = fit_again(study, evaluator, "full", pool, Budget(time_limit=3.5).start())
+    assert len(fitted) == 1
+    assert fitted[0].trial in (1, 2)
+    assert (errors, n_late) == ([], 1)
 
 
 def test_a_refit_that_began_early_and_failed_is_left_out() -> None:

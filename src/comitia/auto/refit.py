@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from comitia.arrays import Estimator, Indices
-from comitia.auto.reserve import OVERHEAD_SECONDS, Manner, kept_for, refit_costs
+from comitia.auto.reserve import Manner, kept_for, refit_costs
 from comitia.errors import NothingFound
 from comitia.evaluation.table import TableEvaluator
 from comitia.execution.crew import ExecutorLike, make_crew
@@ -26,6 +26,8 @@ from comitia.study.study import Study
 
 log = logging.getLogger("comitia")
 
+INSURANCE_SHARE = 0.05
+"""Share of the remaining time that a model may take which is fitted in case that no member is ready."""
 SPARE_SHARE = 0.25
 """Share of the remaining time that is kept for a cheaper model while no member is ready."""
 
@@ -142,6 +144,7 @@ def fit_again(
 
     Members are fitted side by side, the heaviest first; those that fail or are not ready in time are left out, and
     the weights of the others grow. If none is left, single trials take their place, the best first, the cheapest last.
+    Where time is limited, a cheap trial is fitted before all of them: it is handed over if nothing else is ready.
     """
     refits = refits or Refits(study, evaluator, manner, executor)
     good = [o for o in study.history.observations() if o.is_ok]
@@ -153,6 +156,8 @@ def fit_again(
     chosen = waiting[0] if waiting else []
     time_left = "" if math.isinf(meter.seconds_left) else f", {meter.seconds_left:.1f} s are left for it"
     log.info("%d models are fitted again%s", len(chosen), time_left)
+    safe, insured = _insurance(waiting[1:], costs, meter), _Fits()
+    safe_jobs = [] if safe is None else refits.begin(safe)
     while waiting:
         members, *waiting = waiting
         is_chosen = members is chosen
@@ -169,18 +174,32 @@ def fit_again(
             n_late += expected.n_fits if is_chosen else 0
             continue
         # an executor may run them here and now
-        jobs = [refits.begin(one) if meter.seconds_left > OVERHEAD_SECONDS else [] for one in members]
+        jobs = [refits.begin(one) if meter.seconds_left > 0 else [] for one in members]
         if meanwhile is not None and is_chosen and not refits.crew.is_here:
             meanwhile(members)
-        fits = _finish(jobs, refits, meter, spare)
+        *fits, now_insured = _finish([*jobs, safe_jobs], refits, meter, spare)
+        insured, safe_jobs = now_insured if safe_jobs else insured, []
         errors += [error for fit in fits for error in fit.errors]
         if is_chosen:
             n_late = sum(expected.n_fits - len(fit.models) - len(fit.errors) for fit in fits)
         if any(fit.models for fit in fits):
             return Refitted(_weighted(members, [fit.models for fit in fits]), errors, n_late)
-        hopeless = {member.trial for member, fit in zip(members, fits, strict=True) if fit.errors or fit.n_late}
+        tried = [*zip(members, fits, strict=True), *([] if safe is None else [(safe, insured)])]
+        hopeless = {member.trial for member, fit in tried if fit.errors or fit.n_late}
         waiting = [others for others in waiting if others[0].trial not in hopeless]
+    if safe is not None and insured.models:
+        return Refitted(_weighted([safe], [insured.models]), errors, n_late)
     return Refitted([], errors, n_late)
+
+
+def _insurance(others: Sequence[Sequence[Member]], costs: Mapping[int | None, float], meter: Meter) -> Member | None:
+    """Return the cheapest single trial, where fitting it takes a small part of the time that is left."""
+    if math.isinf(meter.seconds_left):
+        return None
+    known = [one for [one] in others if one.trial in costs]
+    cheapest = min(known, key=lambda one: costs[one.trial], default=None)
+    is_cheap = cheapest is not None and costs[cheapest.trial] < INSURANCE_SHARE * meter.seconds_left
+    return cheapest if is_cheap else None
 
 
 @dataclass
@@ -199,7 +218,7 @@ def _finish(jobs: Sequence[Sequence[Job]], refits: Refits, meter: Meter, spare: 
     wanted = [job for jobs_of_member in jobs for job in jobs_of_member]
     while not all(job in ended for job in wanted):
         is_any_ready = any(ended[job].error is None for job in wanted if job in ended)
-        if not refits.crew.wait(meter.seconds_left - OVERHEAD_SECONDS - (0.0 if is_any_ready else spare)):
+        if not refits.crew.wait(meter.seconds_left - (0.0 if is_any_ready else spare)):
             break
         ended |= {outcome.task: outcome for outcome in refits.crew.collect()}
     late = refits.abandon()

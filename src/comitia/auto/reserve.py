@@ -23,8 +23,8 @@ SEARCH_SHARE = 0.8
 """Share of the time limit after which the search ends where no trial has succeeded: nothing is known of a refit."""
 MARGIN = 1.15
 """By how much refits may take longer than is expected of them."""
-OVERHEAD_SECONDS = 0.3
-"""Seconds that all refits take together beside the fits themselves."""
+OVERHEAD_SECONDS = 0.5
+"""Seconds that all refits take together beside the fits themselves: workers that were killed are replaced."""
 
 
 Manner = Literal["full", "folds", False]
