@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -93,6 +94,46 @@ def test_a_search_goes_on_where_only_a_committee_of_all_trials_could_not_be_fitt
     assert pace_of(history, 60.0, 50.0, [0]).seconds_left(history, 1) > 8.0
     assert pace_of(history, 60.0, 50.0, [0]).ends(history, next_trial(history), 1)
     assert pace_of(history, 60.0, 50.0, list(range(8))).seconds_left(history, 1) < 0.0
+
+
+@dataclass
+class Moved:
+    """A clock that a simulation moves."""
+
+    budget: Budget
+    seconds: float = 0.0
+
+    @property
+    def seconds_left(self) -> float:
+        assert self.budget.time_limit is not None
+        return self.budget.time_limit - self.seconds
+
+
+@given(st.integers(0, 10_000), st.floats(20, 600), st.floats(0.005, 0.1), st.integers(1, 8))
+def test_a_search_of_fits_that_take_as_long_as_expected_ends_in_time_and_leaves_little(
+    seed: int, limit: float, share: float, m: int
+) -> None:
+    """All fits of a learner take about as long; committees are the `m` latest trials or other ones."""
+    rng = np.random.default_rng(seed)
+    one_fit, k = share * limit / 5, 5
+    history, meter = History(1), Moved(Budget(limit))
+    committee: list[int] = []
+
+    def members() -> list[Member]:
+        return members_of(history, committee)
+
+    costs = RefitCosts(growth=1.25)
+    pace = LeaveTimeToRefit(meter, costs, members, lambda trial: k)  # type: ignore[arg-type]
+    while pace.ends(history, trial := next_trial(history), 1):
+        history.append(trial)
+        took = k * one_fit
+        meter.seconds += took
+        history.finish(Observation(trial, "ok", (0.5,) * k, seconds=took, n_evaluations=k))
+        committee[:] = rng.permutation(len(history))[: max(m, 1)].tolist()
+    refits = costs.growth * one_fit * min(m, len(history))
+    left = meter.seconds_left - refits
+    assert left >= 0 or len(history) == 1
+    assert left <= OVERHEAD_SECONDS + (MARGIN - 1) * refits + (k + 1.25 * MARGIN) * one_fit + 1e-6
 
 
 def test_what_has_begun_needs_only_the_rest_of_its_time() -> None:

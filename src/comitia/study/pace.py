@@ -59,7 +59,7 @@ def expected_seconds(history: History, trial: Trial, n_fits: Fits, typical: Typi
     if not known:
         return 0.0
     z = np.log([max(seconds_of_fit(one, n_fits), LEAST_SECONDS) for one in known])
-    rows = np.array([trial.x, *(one.trial.x for one in known)])
+    rows = np.vstack([trial.x, history.X[[one.number for one in known]]])
     labels = np.zeros(len(rows), dtype=np.int64)
     if history.space is not None:
         rows, labels = history.space.imputed_branches(rows, to="middle")
@@ -79,6 +79,6 @@ def expected_seconds(history: History, trial: Trial, n_fits: Fits, typical: Typi
 def _line(X: Array, z: Array, x: Array) -> float:
     """Return what a line through (X, z) says of x."""
     centre = X.mean(axis=0)
-    covariance = (X - centre) @ (X - centre).T + (NOISE / SLOPE) ** 2 * np.eye(len(X))
-    slopes = (X - centre).T @ np.linalg.solve(covariance, z - z.mean())
+    precision = (X - centre).T @ (X - centre) + (NOISE / SLOPE) ** 2 * np.eye(len(x))
+    slopes = np.linalg.solve(precision, (X - centre).T @ (z - z.mean()))
     return float(z.mean() + (x - centre) @ slopes)
