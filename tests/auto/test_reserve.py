@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from comitia import Config, Observation, Trial
+from comitia import Config, Observation, Space, Trial
 from comitia.auto.estimate import N_DECISIONS, N_SLOW_DECISIONS, affordable_decisions, decision_seconds
 from comitia.auto.reserve import MARGIN, OVERHEAD_SECONDS, SEARCH_SHARE, LeaveTimeToRefit, RefitCosts, makespan
 from comitia.errors import NothingFound
@@ -94,6 +94,23 @@ def test_a_search_goes_on_where_only_a_committee_of_all_trials_could_not_be_fitt
     assert pace_of(history, 60.0, 50.0, [0]).seconds_left(history, 1) > 8.0
     assert pace_of(history, 60.0, 50.0, [0]).ends(history, next_trial(history), 1)
     assert pace_of(history, 60.0, 50.0, list(range(8))).seconds_left(history, 1) < 0.0
+
+
+def test_where_suggestions_would_not_end_a_random_configuration_is_named_that_would() -> None:
+    space = Space({"size": (0.0, 1.0)})
+    history = History(1, space=space)
+    for number, size in enumerate((0.1, 0.5, 0.9)):
+        X = space.encode([{"size": size}])
+        trial = Trial(number, number, tuple(X[0].tolist()), space.decode(X)[0])
+        history.append(trial)
+        seconds = 5 * 10 ** (4 * size - 2)
+        history.finish(Observation(trial, "ok", (0.5,) * 5, seconds=seconds, n_evaluations=5))
+    pace = pace_of(history, 100.0, 95.0, [0], draw=lambda n: np.linspace(1, 0, 11)[:, None])
+    found = pace.instead(history, 1)
+    assert found is not None
+    assert 0.1 < float(found["size"]) < 0.5
+    assert pace_of(history, 100.0, 95.0, [0]).instead(history, 1) is None
+    assert pace_of(history, 100.0, 99.5, [0], draw=lambda n: np.linspace(1, 0, 11)[:, None]).instead(history, 1) is None
 
 
 @dataclass

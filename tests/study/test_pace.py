@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from comitia import FunctionEvaluator, Observation, Study, Trial
+from comitia import Config, FunctionEvaluator, Observation, Study, Trial
 from comitia.history import History
 from comitia.space import Space
 from comitia.study.pace import expected_seconds
@@ -96,6 +96,9 @@ class Quick:
     def ends(self, history: History, trial: Trial, n_slots: int) -> bool:
         return trial.config["kind"] == "quick"
 
+    def instead(self, history: History, n_slots: int) -> Config | None:
+        return None
+
     def idle(self, n_free: int) -> None:
         """Do nothing."""
 
@@ -125,6 +128,19 @@ def test_a_run_in_which_nothing_would_end_is_over(lag: int | None) -> None:
     assert study.stop_reason == "time"
     assert study.history.n_finished == 0
     assert 1 <= study.history.n_pending < 20
+
+
+class Instead(Nothing):
+    """A pace that names a configuration for what would not end."""
+
+    def instead(self, history: History, n_slots: int) -> Config | None:
+        return Config({"kind": "quick", "quick:size": 2.0 + history.n_finished})
+
+
+def test_a_pace_may_name_something_that_ends_instead() -> None:
+    study = Study(SPACE, "rs", seed=0)
+    study.run(FunctionEvaluator(lambda config: 0.5), n_trials=3, pace=Instead())
+    assert [observation.config["quick:size"] for observation in study.history.observations()] == [2.0, 3.0, 4.0]
 
 
 class First(Quick):

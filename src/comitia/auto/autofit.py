@@ -54,6 +54,8 @@ log = logging.getLogger("comitia")
 
 ESTIMATE_SHARE = 0.02
 """Part of the time limit that the estimate may take."""
+N_DRAWN = 64
+"""Random configurations among which is one that still ends in time, if it can be found so."""
 MORE_TIME = "Give it more time."
 FOLDS_BELOW = {300: 10, 1_000: 8, 20_000: 5}
 """Folds for fewer rows than that. Models of folds are fitted on fewer rows than what is returned, which matters most
@@ -171,6 +173,7 @@ class AutoFit:
             also,
             typical,
             refits,
+            lambda number: study.space.sample(N_DRAWN, study.seeds("instead", number)),
             leaves_out=study.lag is None,  # else later suggestions would wait for those that are left out
         )
 

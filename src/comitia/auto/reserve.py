@@ -11,11 +11,13 @@ from typing import Literal, Protocol
 
 import numpy as np
 
+from comitia.arrays import Array
 from comitia.errors import NothingFound
 from comitia.evaluation.table import TableEvaluator
 from comitia.history import History, Trial
 from comitia.seams import Member
 from comitia.seeds import Seeds
+from comitia.space import Config
 from comitia.study.budget import Meter
 from comitia.study.pace import Fits, Typical, expected_seconds
 
@@ -135,6 +137,8 @@ class LeaveTimeToRefit:
     """What a fit of a configuration usually costs, beside that of others."""
     early: Early | None = None
     """Refits that may begin where workers are idle."""
+    draw: Callable[[int], Array] | None = None
+    """`draw(number)` returns points of the space to choose from before that trial, (n, d)."""
     leaves_out: bool = True
     """Whether trials that would not end are left out; they are begun and given up otherwise."""
     _exact: tuple[int, float] = field(default=(-1, 0.0), repr=False)
@@ -160,6 +164,17 @@ class LeaveTimeToRefit:
         expected = expected_seconds(history, trial, self.n_fits, self.typical)
         expected += self.costs.of_newcomer(expected / max(self.n_fits(trial), 1))
         return expected <= left - self._most(history, n_slots) or expected <= left - self._needed(history, n_slots)
+
+    def instead(self, history: History, n_slots: int) -> Config | None:
+        """Return the first of some random configurations that would end."""
+        if self.draw is None or history.space is None:
+            return None
+        X, number = self.draw(len(history)), len(history)
+        for x, config in zip(X, history.space.decode(X), strict=True):
+            trial = Trial(number, 0, tuple(x.tolist()), config)
+            if not history.was_asked(config) and self.ends(history, trial, n_slots):
+                return config
+        return None
 
     def idle(self, n_free: int) -> None:
         """Have members fitted again by workers that no trial needs any more."""

@@ -5,7 +5,7 @@ The study knows what to ask and where results go, the history who works on what,
 
 import logging
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
@@ -24,8 +24,8 @@ from comitia.study.record import Result
 log = logging.getLogger("comitia")
 STATUS_OF: dict[type, Status] = {TrialTimeout: "timeout", TrialMemory: "memory", TrialCrashed: "crashed"}
 """What a trial was killed for."""
-MOST_LEFT_OUT = 8
-"""Suggestions in a row that would not end in time, before a run asks for no more."""
+MOST_LEFT_OUT = 4
+"""Suggestions in a row that would not end in time, before the pace is asked for something that would."""
 
 
 class Recorder(Protocol):
@@ -41,6 +41,9 @@ class Recorder(Protocol):
 
     def propose(self, n: int) -> list[Trial]:
         """Return up to `n` waiting trials; none means that results must come first."""
+
+    def enqueue(self, config: Mapping[str, object]) -> Trial:
+        """Have a configuration asked before any other."""
 
     def bar_for(self, trial: Trial) -> Bar | None:
         """Return what a trial is compared with, fold by fold; None if all its folds count."""
@@ -157,7 +160,8 @@ class Run:
                 return found[:room]
             is_all = len(trials) < n_wanted and len(history) == n_known
             if is_all or len(history) - n_first >= MOST_LEFT_OUT or self.seconds_left <= 0:
-                return []
+                config = None if self.pace is None else self.pace.instead(history, self.crew.n_slots)
+                return [] if config is None else [self.study.enqueue(config)]
             n_wanted = len(trials) + room
 
     def fits(self, trial: Trial) -> bool:

@@ -38,6 +38,9 @@ class Pace(Protocol):
     def ends(self, history: History, trial: Trial, n_slots: int) -> bool:
         """Tell whether a trial, if it begins now, is expected to end by then."""
 
+    def instead(self, history: History, n_slots: int) -> Config | None:
+        """Return a configuration that would end, where what was suggested would not; None for none."""
+
     def idle(self, n_free: int) -> None:
         """Hear that no more trials begin, and how many slots are free; others may go on."""
 
