@@ -43,6 +43,8 @@ BASELINE = "baseline"
 VARIANTS = {
     BASELINE: "",
     "lazy": "method=committee-lazy",
+    "per-second": "method=committee-per-second",
+    "cooled": "method=committee-cooled",
     "boosters": "include+catboost/include+xgboost",
     "best": "preset=best",
 }
