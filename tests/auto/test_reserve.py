@@ -10,12 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from comitia import Config, Observation, Space, Trial
-from comitia.auto.estimate import N_DECISIONS, N_SLOW_DECISIONS, affordable_decisions, decision_seconds
+from comitia.auto.estimate import N_DECISIONS, N_SLOW_DECISIONS, affordable_decisions, decides_quickly, decision_seconds
 from comitia.auto.reserve import MARGIN, OVERHEAD_SECONDS, SEARCH_SHARE, LeaveTimeToRefit, RefitCosts, makespan
 from comitia.errors import NothingFound
 from comitia.history import History
 from comitia.learners.default import LEARNERS
 from comitia.learners.default.costs import COSTS, typical_seconds
+from comitia.methods import get_method
 from comitia.seams import Member
 from comitia.study.budget import Budget
 
@@ -177,8 +178,18 @@ def test_without_a_limit_nothing_is_kept() -> None:
 
 def test_what_comes_after_is_kept_too() -> None:
     history = history_of([1.0])
-    [plain, more] = [pace_of(history, 60.0, 10.0, [0], also=lambda h, n, s=s: s) for s in (0.0, 3.0)]
+    [plain, more] = [pace_of(history, 60.0, 10.0, [0], estimate_seconds=lambda h, s=s: s) for s in (0.0, 3.0)]
     assert plain.seconds_left(history, 1) - more.seconds_left(history, 1) == pytest.approx(3.0)
+    for pace in (plain, more):
+        pace.n_cores = 2  # then it is made beside the fits, which take less
+    assert 0 <= plain.seconds_left(history, 1) - more.seconds_left(history, 1) < 3.0
+    more.n_slow_decisions = 10
+    assert more.seconds_left(history, 1) <= 60.0 - 10.0 - 3.0
+
+
+@pytest.mark.parametrize(("name", "is_quick"), [("committee", True), ("committee[bags=8]", False), ("bayes", False)])
+def test_choices_in_bags_have_no_short_way(name: str, is_quick: bool) -> None:
+    assert decides_quickly(get_method(name).selection) == is_quick
 
 
 def test_a_selection_that_finds_nothing_needs_little() -> None:

@@ -23,7 +23,14 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.model_selection import TimeSeriesSplit
 
 from comitia.arrays import AnyArray, Json, Table
-from comitia.auto.estimate import N_DECISIONS, Estimating, affordable_decisions, decision_seconds
+from comitia.auto.estimate import (
+    N_DECISIONS,
+    N_SLOW_DECISIONS,
+    Estimating,
+    affordable_decisions,
+    decides_quickly,
+    decision_seconds,
+)
 from comitia.auto.narration import TrialLines
 from comitia.auto.noise import Told, stretches
 from comitia.auto.refit import FittedMember, Refits, Refitted
@@ -156,8 +163,8 @@ class AutoFit:
     ) -> LeaveTimeToRefit:
         limit = meter.budget.time_limit
 
-        def also(history: History, n_slots: int) -> float:
-            if limit is None or not estimates or n_slots < n_processors():  # a free core makes it while workers fit
+        def estimate_seconds(history: History) -> float:
+            if limit is None or not estimates:
                 return 0.0
             one = self._decision_seconds(history)
             return one * affordable_decisions(ESTIMATE_SHARE * limit, one)
@@ -170,7 +177,9 @@ class AutoFit:
             refit_costs(self.evaluator, manner, study.seeds),
             study.members,
             self.evaluator.n_fits,
-            also,
+            estimate_seconds,
+            N_SLOW_DECISIONS if estimates and not decides_quickly(study.method.selection) else 0,
+            n_processors(),
             typical,
             refits,
             lambda number: study.space.sample(N_DRAWN, study.seeds("instead", number)),

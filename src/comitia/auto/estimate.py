@@ -24,8 +24,10 @@ from comitia.auto.reselection import KeptAnswers, Reselection, answers_of_trials
 from comitia.auto.rule_tuning import Decisions, Line
 from comitia.auto.unseen_classes import as_if_seen, shares_of_unseen
 from comitia.auto.validation import ValidationPredictions, is_of_labels
-from comitia.seams import Member
-from comitia.selections.committees import Together
+from comitia.committees.losses import AverageLoss
+from comitia.committees.resampled import can_choose
+from comitia.seams import Member, Selection
+from comitia.selections.committees import GreedyCommittee, Together
 from comitia.study.study import Study
 
 EstimateKind = Literal["auto", "nested", False]
@@ -86,6 +88,13 @@ class Estimate:
 def decision_seconds(n_trials: int, n_rows: int, n_classes: int) -> float:
     """Return about how long it takes to make a decision again, by the numbers that trials told."""
     return SECONDS_PER_NUMBER * n_trials * min(n_rows, MOST_ROWS) * max(n_classes, 1)
+
+
+def decides_quickly(selection: Selection) -> bool:
+    """Tell whether a selection has a short way to many decisions, where what is kept allows it."""
+    if not isinstance(selection, GreedyCommittee) or not isinstance(selection.loss, AverageLoss):
+        return False
+    return can_choose(selection.greedy, selection.loss)
 
 
 def affordable_decisions(seconds: float, one: float) -> int:

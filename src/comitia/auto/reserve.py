@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -131,8 +132,12 @@ class LeaveTimeToRefit:
     """Returns what would be handed over now."""
     n_fits: Fits
     """Fits of a trial."""
-    also: Callable[[History, int], float] = lambda history, n_slots: 0.0
-    """Seconds that are kept for what comes after, such as the estimate."""
+    estimate_seconds: Callable[[History], float] = lambda history: 0.0
+    """Seconds that the estimate takes, which is made while workers fit if a core is free."""
+    n_slow_decisions: int = 0
+    """How often it chooses again as `choose` does, and takes as long."""
+    n_cores: int = 1
+    """Processors, for workers and the estimate."""
     typical: Typical | None = None
     """What a fit of a configuration usually costs, beside that of others."""
     early: Early | None = None
@@ -145,6 +150,8 @@ class LeaveTimeToRefit:
     """The number of finished trials, and what was kept then."""
     _present: float = field(default=0.0, repr=False)
     """What the present committee needs of it."""
+    _choice_seconds: float | None = field(default=None, repr=False)
+    """What the latest choice took."""
 
     def seconds_left(self, history: History, n_slots: int) -> float:
         """Return for how long trials may still run."""
@@ -187,17 +194,26 @@ class LeaveTimeToRefit:
         known, needed = self._exact
         if known == history.n_finished:
             return needed
-        return self.costs.most_seconds(history, n_slots) + self.also(history, n_slots)
+        if self.n_slow_decisions and self._choice_seconds is None:
+            return self._needed(history, n_slots)
+        return self._with_estimate(self.costs.most_seconds(history, n_slots), history, n_slots)
 
     def _needed(self, history: History, n_slots: int) -> float:
         """Return what is needed for what would be handed over now, or would have been before: it may come again."""
         known, needed = self._exact
         if known != history.n_finished:
+            began = time.monotonic()
             try:
                 since = None if self.early is None else self.early.since()
                 present = self.costs.seconds(self.choose(), history, n_slots, since)
             except NothingFound:
                 present = OVERHEAD_SECONDS
-            needed = max(present, self._present) + self.also(history, n_slots)
+            self._choice_seconds = time.monotonic() - began
+            needed = self._with_estimate(max(present, self._present), history, n_slots)
             self._present, self._exact = present, (history.n_finished, needed)
         return needed
+
+    def _with_estimate(self, refits: float, history: History, n_slots: int) -> float:
+        """Return what refits and the estimate need: side by side if a core is free, else one after the other."""
+        estimate = self.estimate_seconds(history) + self.n_slow_decisions * (self._choice_seconds or 0.0)
+        return max(refits, estimate) if n_slots < self.n_cores else refits + estimate
