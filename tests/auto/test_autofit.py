@@ -8,7 +8,8 @@ from sklearn.datasets import load_diabetes, load_iris
 from sklearn.model_selection import ShuffleSplit
 
 from comitia import METHODS, AutoClassifier, AutoRegressor, Study, TableEvaluator, get_space
-from comitia.auto.autofit import default_folds, default_method, method_for, stacked
+from comitia.auto.autofit import default_folds, stacked
+from comitia.auto.methods_for import default_method, method_for
 from comitia.errors import TableError
 from comitia.evaluation.resampling import Reshuffled
 from comitia.evaluation.scoring import make_scoring

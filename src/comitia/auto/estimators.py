@@ -48,8 +48,9 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
     n_trials : int, optional
         Number of configurations to try.
     preset : {"fast", "balanced", "best"}
-        How much care to take, where `cv` and `include` do not say: "fast" has 3 folds and the learners "linear" and
-        "lightgbm", "best" has 10 folds, or as many as the rows allow. "thorough" is another name of "best".
+        How much care to take, where `cv`, `include` and `method` do not say: "fast" has 3 folds and the learners
+        "linear" and "lightgbm"; "best" has 10 folds, or as many as the rows allow, and a committee of up to 16 members,
+        chosen in bags. "thorough" is another name of "best".
     method : str or Method, optional
         A method of the registry, `comitia.METHODS`. If not given: "committee", which returns up to eight models with
         weights. With a `cv` that judges each trial on other rows no committee can be chosen: then it is "bayes", which
