@@ -12,10 +12,8 @@ from __future__ import annotations
 
 import re
 import warnings
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -29,20 +27,16 @@ from sklearn.utils import check_array
 from comitia.arrays import AnyArray, Array, Table
 from comitia.errors import TableError
 from comitia.tables.precision import fits_single, single
+from comitia.tables.texts import N_HASHED, coded_texts, hashed, known_texts
 
 Kind: TypeAlias = Literal["number", "date", "category", "text", "nothing"]
 """What a column is; "nothing" is constant or all missing, and left out."""
 MOST_LEVELS = 100
 """Columns of strings with more different values than this also become counts of hashed letters."""
-N_HASHED = 12
-MANY = 1_000
-"""Strings from which it pays to find the different ones first."""
 MOST_CELLS = 100_000
 """Cells of strings that are read at once."""
 Matrix: TypeAlias = AnyArray | sparse.csr_matrix
 DATE_PARTS = ("year", "month", "day", "weekday", "hour", "days")
-MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "nat", "<na>")
-"""What stands for a missing value in a column of strings, in upper or lower case."""
 
 
 @runtime_checkable
@@ -187,7 +181,7 @@ class TableCleaner(BaseEstimator):  # type: ignore[misc]
         step = max(1, MOST_CELLS // max(len(frame), 1))
         for group in (strings[start : start + step] for start in range(0, len(strings), step)):
             values = frame.iloc[:, group].to_numpy(dtype=object)
-            found |= {i: _coded(_known_texts(values[:, place]), kinds[i]) for place, i in enumerate(group)}
+            found |= {i: _coded(known_texts(values[:, place]), kinds[i]) for place, i in enumerate(group)}
         dates = [i for i, kind in enumerate(kinds) if kind.kind == "date" and isinstance(dtypes[i], np.dtype)]
         for dtype in {dtypes[i] for i in dates if dtypes[i].kind == "M"}:
             group = [i for i in dates if dtypes[i] == dtype]
@@ -337,8 +331,8 @@ def _clean(column: pd.Series, kind: ColumnKind) -> Array:
 
 def _coded(texts: Sequence[str | None], kind: ColumnKind) -> Array:
     """Return the numbers that a column of strings becomes, (n, n_outputs)."""
-    codes = _codes(texts, kind.levels)[:, None]
-    return codes if kind.kind == "category" else np.column_stack([codes, _hashed(texts)])
+    codes = coded_texts(texts, kind.levels)[:, None]
+    return codes if kind.kind == "category" else np.column_stack([codes, hashed(texts)])
 
 
 def _numbers(column: pd.Series, name: str) -> Array:
@@ -359,23 +353,8 @@ def _numbers(column: pd.Series, name: str) -> Array:
 
 def _texts(column: pd.Series) -> pd.Series:
     """Return a column of anything as stripped strings, missing ones as missing."""
-    known = _known_texts(column.astype(object).to_numpy(dtype=object))
+    known = known_texts(column.astype(object).to_numpy(dtype=object))
     return pd.Series(known, index=column.index, dtype=object)
-
-
-def _known_texts(values: AnyArray) -> list[str | None]:
-    """Return anything as stripped strings, None for what is missing; of many each different one is read once."""
-    if len(values) > MANY and pd.api.types.infer_dtype(values, skipna=True) == "string":
-        codes, different = pd.factorize(values)
-        texts: AnyArray = np.array([*_known_texts_of(different), None], dtype=object)  # the last for what is missing
-        found: list[str | None] = texts[codes].tolist()
-        return found
-    return _known_texts_of(values)
-
-
-def _known_texts_of(values: AnyArray) -> list[str | None]:
-    texts = [None if missing else str(value).strip() for value, missing in zip(values, pd.isna(values), strict=True)]
-    return [None if text is None or text.lower() in MISSING else text for text in texts]
 
 
 DATE_LIKE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{4}-\d{2}")
@@ -428,33 +407,6 @@ def _parts_of(times: AnyArray) -> Array:
     parts = np.stack([np.asarray(part, dtype=np.float64) for part in numbers], axis=-1)
     parts[np.isnat(times)] = np.nan
     return parts
-
-
-def _codes(texts: Sequence[str | None], levels: Sequence[str]) -> Array:
-    """Return the position of each text among the levels; NaN if missing or never seen."""
-    places = _places(tuple(levels))
-    if len(texts) > MANY:
-        codes, different = pd.factorize(np.array(texts, dtype=object))
-        return np.array([*(places.get(text, np.nan) for text in different), np.nan])[codes]
-    return np.array([places.get(text, np.nan) for text in texts], dtype=np.float64)
-
-
-@lru_cache(maxsize=256)
-def _places(levels: tuple[str, ...]) -> dict[str | None, int]:
-    return {level: place for place, level in enumerate(levels)}
-
-
-def _hashed(texts: Sequence[str | None]) -> Array:
-    """Count the three-letter pieces of each text by their hash: similar texts get similar numbers."""
-    places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-    counts = np.zeros((len(places), N_HASHED))
-    for text, row in zip(places, counts, strict=True):
-        padded = "" if text is None else f" {text.lower()} "
-        for i in range(len(padded) - 2):
-            row[zlib.crc32(padded[i : i + 3].encode()) % N_HASHED] += 1
-        if text is None:
-            row[:] = np.nan
-    return np.asarray(np.log1p(counts)[[places[text] for text in texts]])
 
 
 def _listing(names: Sequence[str], most: int = 5) -> str:
