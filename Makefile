@@ -16,7 +16,7 @@ help:
 	@echo "make test-documents  the blocks, commands and examples of documents, which are some of those"
 	@echo "make lint, make types, make format  ruff and mypy"
 	@echo "make findings     the slow tests: the papers' findings, statistics, long kill tests"
-	@echo "make bench        timings of the hot paths, as ratios (all but timings/bench_time_limit.py, which takes 7 minutes)"
+	@echo "make bench        timings of the hot paths, as ratios (all but timings/bench_time_limit.py and bench_extremes.py, which take 7 and 10 minutes)"
 	@echo "make figures      draw the README's picture and that of committee sizes, and write its table, from experiments/rows"
 	@echo "make screenshot   photograph a report for the README; needs Chromium, takes two minutes"
 	@echo "make pages        write the tables of docs/ from experiments/rows and from the code"
@@ -72,11 +72,12 @@ findings: install
 	$(BIN)/python -m pytest -m slow
 
 bench: install
-	@for file in $(filter-out %/bench_time_limit.py,$(wildcard benchmarks/timings/bench_*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+	@for file in $(filter-out %/bench_time_limit.py %/bench_extremes.py,$(wildcard benchmarks/timings/bench_*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
 figures: install
 	@$(BIN)/python benchmarks/studies/figures.py
 	@$(BIN)/python benchmarks/studies/committee_sizes.py
+	@$(BIN)/python benchmarks/studies/systems.py --figure docs/img/systems-curve.svg > /dev/null
 
 screenshot: install
 	@$(BIN)/python benchmarks/studies/screenshot.py

@@ -45,6 +45,8 @@ test = 0.3
 name = "3-fold"
 cv = 3
 """
+BY_THE_CLOCK = ("-per-second", "-cooled")
+"""Ends of the names of methods that learn from seconds."""
 LEFT_OUT = ("train_seconds", "optimizer_seconds", "versions", "machine", "finished_at", "dataset", "error")
 """Columns of an experiment's rows that a clock or a machine writes, and texts."""
 
@@ -115,8 +117,8 @@ def study_digest(job: tuple[str, str]) -> str:
     if problem == "function" and (method.compares_rows or method.has_selection_split):
         return ""
     n_trials = N_TRIALS_PBIL if name.startswith("pbil") and problem == "cash" else N_TRIALS
-    if name == "bayes-per-second" and problem != "function":
-        return ""  # depends on the clock
+    if name.endswith(BY_THE_CLOCK) and problem != "function":
+        return ""
     warnings.simplefilter("ignore")
     space, evaluator = evaluator_of(problem, name)
     study = Study(space, name, seed=7)

@@ -10,6 +10,7 @@ A generated part stands between `<!-- begin generated: NAME -->` and `<!-- end g
 - `toys`: the toy committees of Lévesque 2018, Tables 4.1 and 4.2 (`toys.py`)
 - `counts`: how many findings of each paper are confirmed, contradicted, undecided and not run
 - `runs`: what was run, when, on which machine and with which versions
+- `systems NAME`: a table of whole systems side by side (`systems.py`)
 - `reference NAME`: what the code says of its methods, spaces, learners and commands (`reference.py`)
 
 The same rows give the same text. What was not run is said to be so.
@@ -26,6 +27,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import systems
 from beside import beside, read_papers
 from committee_sizes import sizes_table
 from reference import REFERENCE
@@ -63,6 +65,8 @@ def text_of(name: str, experiments: Path) -> str:
         return REFERENCE[rest]()
     if kind == "runs":
         return written(runs_table(experiments / "rows"))
+    if kind == "systems":
+        return written(systems.table_of(rest, experiments / "rows"))
     papers = read_papers(experiments / "papers.toml")
     if kind == "table":
         return written(beside(papers.tables[rest], experiments / "rows"))

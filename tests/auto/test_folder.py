@@ -29,6 +29,7 @@ from comitia.errors import ChoiceError, ModelError, VersionWarning
 from comitia.learners.boosters.cat import CatBoost
 from comitia.learners.default import LEARNERS
 from comitia.learners.default.learners import DEFAULT
+from comitia.learners.scaling import Products
 from comitia.learners.target import TARGETS, TransformedTarget
 from comitia.optimizers import RandomSearch
 from comitia.seams import Member, Needs, Optimizer
@@ -112,6 +113,8 @@ def test_the_allow_list_holds_what_is_needed_and_nothing_else(tmp_path: Path) ->
     model = AutoClassifier(n_trials=1, include=["lda"], cv=2, random_state=0).fit(table, y > 0)
     model.save(tmp_path / "dense")
     needed |= untrusted_names(tmp_path / "dense" / MODEL)
+    write_model(tmp_path / "products", Products().fit(np.eye(3), np.arange(3)))
+    needed |= untrusted_names(tmp_path / "products")
     for by in TARGETS[1:]:
         write_model(tmp_path / by, TransformedTarget(LinearRegression(), by).fit(X[["number"]], y))
         needed |= untrusted_names(tmp_path / by)

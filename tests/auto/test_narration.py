@@ -1,6 +1,7 @@
 """What a fit says: nothing, progress, or each trial and why."""
 
 import logging
+import re
 import threading
 from typing import Any
 from unittest import mock
@@ -54,8 +55,9 @@ class TestLevels:
         assert "stopped (budget) after 4 trials" in text
 
     @pytest.mark.processes
-    def test_2_says_what_time_is_kept_for_the_refit(self, capsys: pytest.CaptureFixture[str]) -> None:
-        assert "kept to fit what is found again" in said(capsys, verbose=2, time_limit=30, include=["linear"])
+    def test_2_says_what_time_is_left_for_the_refit(self, capsys: pytest.CaptureFixture[str]) -> None:
+        text = said(capsys, verbose=2, time_limit=30, include=["linear"])
+        assert re.search(r"\d models are fitted again, \d+\.\d s are left for it", text)
 
 
 @pytest.mark.parametrize("verbose", [0, 1, 2])

@@ -13,6 +13,8 @@ from comitia import AutoClassifier, AutoRegressor, load
 from comitia.auto.presets import ALIASES, PRESETS, get_preset
 from comitia.errors import UnknownName
 from comitia.learners.default import LEARNERS
+from comitia.methods.own import AUTO_COMMITTEE
+from comitia.selections.committees import GreedyCommittee
 
 X, Y = load_iris(return_X_y=True)
 OPTIONS: dict[str, Any] = {"n_trials": 1, "n_jobs": 1, "random_state": 0, "estimate": False}
@@ -35,6 +37,26 @@ def test_a_preset_chooses_folds_and_learners(preset: str, n_folds: int, n_learne
     model = AutoClassifier(preset=preset, **OPTIONS).fit(table, target)
     assert n_folds_of(model) == n_folds
     assert len(learners_of(model)) == n_learners
+
+
+def test_the_best_preset_has_more_members_and_bags_and_what_the_user_names_wins() -> None:
+    options = {**OPTIONS, "include": ["linear"], "cv": 3}
+    assert AutoClassifier(**options).fit(X, Y).study_.method.name == "committee"
+    method = AutoClassifier(preset="best", **options).fit(X, Y).study_.method
+    assert method.name == "committee[bags=8,members=16]"
+    assert isinstance(method.selection, GreedyCommittee)
+    assert (method.selection.greedy.n_bags, method.selection.greedy.most_members) == (8, 16)
+    assert method.selection.first_share == AUTO_COMMITTEE.selection.first_share  # type: ignore[attr-defined]
+    assert AutoClassifier(preset="best", method="bayes", **options).fit(X, Y).study_.method.name == "bayes"
+
+
+def test_a_fit_with_the_best_preset_is_resumed(tmp_path: Path) -> None:
+    options = {**OPTIONS, "include": ["linear", "knn"], "preset": "best", "storage": tmp_path / "study.db"}
+    AutoClassifier(**options).fit(X, Y)
+    again = AutoClassifier(**{**options, "n_trials": 3}).fit(X, Y)
+    assert again.study_.history.n_finished == 3
+    again.save(tmp_path / "model")
+    assert load(tmp_path / "model").study_.method.name == again.study_.method.name
 
 
 def test_what_the_user_says_wins_over_a_preset() -> None:

@@ -3,6 +3,8 @@
 import logging
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +31,8 @@ from comitia import (
     Workers,
     load,
 )
-from comitia.auto.refit import fit_again
+from comitia.auto.refit import Refits, fit_again
+from comitia.auto.reserve import LeaveTimeToRefit, RefitCosts
 from comitia.committees import Ensemble
 from comitia.committees.combine import argmax_in_order
 from comitia.errors import DroppedWarning, FallbackWarning
@@ -117,6 +120,48 @@ def test_where_no_member_can_be_fitted_the_best_trial_takes_their_place() -> Non
     assert weights_by_trial(fitted) == {1: 1.0}
     study, evaluator = study_of([OnlyParts()], 1.0)
     assert fit_again(study, evaluator, "full", Serial(), Budget(n_trials=1).start())[0] == []
+
+
+def test_what_has_begun_before_the_search_ended_is_not_fitted_again() -> None:
+    study, evaluator = study_of([KNeighborsClassifier(), GaussianNB()], 0.75, 0.25)
+    with ThreadPoolExecutor(1) as pool:
+        refits = Refits(study, evaluator, "full", pool)
+        pace = LeaveTimeToRefit(Budget(n_trials=1).start(), RefitCosts(), study.members, evaluator.n_fits, early=refits)
+        pace.idle(1)
+        assert list(refits.since()) == [0]
+        pace.idle(1)
+        assert list(refits.since()) == [0, 1]
+        n_begun = len(refits.crew.tasks)
+        found = fit_again(study, evaluator, "full", pool, Budget(n_trials=1).start(), refits=refits)
+    assert weights_by_trial(found.members) == {0: 0.75, 1: 0.25}
+    assert found.is_whole
+    assert n_begun == 2
+    assert not refits.crew.tasks
+
+
+@pytest.mark.processes
+def test_where_the_only_member_never_ends_a_cheap_trial_is_ready() -> None:
+    study, evaluator = study_of([OnlyParts(endless=True), KNeighborsClassifier(), GaussianNB()], 1.0)
+    for number, seconds in enumerate((9.0, 0.3, 0.01)):  # as if the first had taken long
+        observation = study.history.observation(number)
+        assert observation is not None
+        study.history._observations[number] = replace(observation, seconds=seconds)
+    with Workers(1, starter=kept_starter) as pool:
+        pool.submit(abs, -1).result()
+        fitted, errors, n_late = fit_again(study, evaluator, "full", pool, Budget(time_limit=3.5).start())
+    assert len(fitted) == 1
+    assert fitted[0].trial in (1, 2)
+    assert (errors, n_late) == ([], 1)
+
+
+def test_a_refit_that_began_early_and_failed_is_left_out() -> None:
+    study, evaluator = study_of([OnlyParts(), GaussianNB()], 0.75, 0.25)
+    with ThreadPoolExecutor(1) as pool:
+        refits = Refits(study, evaluator, "full", pool)
+        refits.begin_some(study.members(), 2)
+        found = fit_again(study, evaluator, "full", pool, Budget(n_trials=1).start(), refits=refits)
+    assert weights_by_trial(found.members) == {1: 1.0}
+    assert found.errors == ["RuntimeError: too many rows for me"]
 
 
 @pytest.mark.processes

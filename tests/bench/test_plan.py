@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from comitia.bench.cells.run import missing_of
-from comitia.bench.peers.registry import PEERS
+from comitia.bench.peers.registry import get_peer, is_peer, is_system
 from comitia.bench.plan.experiment_file import make_experiment, read_experiment
-from comitia.errors import ComitiaError, ExperimentError, UnknownName
+from comitia.bench.plan.plan import OWN_SPACE
+from comitia.errors import ChoiceError, ComitiaError, ExperimentError, UnknownName
 
 FOLDER = Path(__file__).parents[2] / "experiments"
 EXPERIMENTS = sorted(path for path in FOLDER.glob("*.toml") if path.stem not in ("findings", "papers"))
@@ -112,6 +113,28 @@ def test_what_must_be_there_is_asked_for(left_out: str) -> None:
         make_experiment({key: value for key, value in GOOD.items() if key != left_out}, "e")
 
 
+def test_whole_systems_need_no_space_and_may_have_seconds_of_their_own() -> None:
+    made = {**GOOD, "methods": ["comitia", "flaml[seconds=10]"], "budget": {"time_limit": 60}}
+    experiment = make_experiment({key: value for key, value in made.items() if key != "spaces"}, "e")
+    assert {cell.space for cell in experiment.cells()} == {OWN_SPACE}
+    peer = get_peer("flaml[seconds=10]")
+    assert (peer.name, peer.seconds, peer.environment) == ("flaml[seconds=10]", 10.0, "flaml")
+    assert get_peer("flaml").seconds is None
+    assert is_system("default-lightgbm")
+    assert not is_system("rs")
+    assert not is_system("optuna-tpe")
+
+
+def test_seconds_are_only_for_systems_that_search() -> None:
+    for name in ("default-catboost[seconds=10]", "optuna-tpe[seconds=10]", "flaml[seconds=soon]", "flaml[seconds=0]"):
+        with pytest.raises(ChoiceError, match="seconds"):
+            get_peer(name)
+    with pytest.raises(UnknownName, match="seconds"):
+        get_peer("flaml[second=10]")
+    with pytest.raises(UnknownName, match="flaml"):
+        get_peer("flalm[seconds=10]")
+
+
 def test_a_file_that_is_not_there_or_not_toml_is_a_clear_error(tmp_path: Path) -> None:
     with pytest.raises(ExperimentError, match="no "):
         read_experiment(tmp_path / "none.toml")
@@ -124,7 +147,7 @@ def test_a_file_that_is_not_there_or_not_toml_is_a_clear_error(tmp_path: Path) -
 def test_every_experiment_of_the_repository_is_read_and_knows_its_methods(path: Path) -> None:
     experiment = read_experiment(path)
     missing = missing_of(experiment.methods, experiment.spaces)
-    assert set(missing) <= set(PEERS)
+    assert all(is_peer(name) for name in missing)
     assert experiment.cells()
 
 

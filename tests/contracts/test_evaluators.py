@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
 
-from comitia import FunctionEvaluator, Seeds, TableEvaluator, Trial, get_space
+from comitia import Config, FunctionEvaluator, Seeds, TableEvaluator, Trial, get_space
 from comitia.seams import Evaluator
 from tests import image_toys
 
@@ -25,10 +25,15 @@ def table(space: str, **options: Any) -> tuple[str, Evaluator]:
     return space, TableEvaluator(get_space(space).build, X, y, **options)
 
 
+def few_rows(config: Config) -> int:
+    return 60
+
+
 EVALUATORS: dict[str, tuple[str, Evaluator]] = {
     "table": table("sklearn-cash"),
     "table, everything kept": table("random-forest", keep="probabilities", selection_split=0.2, loss="log-loss"),
     "table, reshuffled": table("random-forest", reshuffled=True, cv=0.3),
+    "table, fewer rows": table("random-forest", keep="predictions", most_rows=few_rows),
     "regression": table("svr", keep="predictions"),
     "images": ("cnn", image_toys.evaluator()),
     "function": ("svm-rbf", FunctionEvaluator(noisy)),

@@ -18,6 +18,7 @@ from comitia.learners import SPACES
 from comitia.learners.default import LEARNERS, default_space
 from comitia.optimizers.bayes.single_thread import one_thread
 from comitia.tables.cleaner import Columns, TableCleaner
+from comitia.tables.precision import single
 
 N_FEATURES = 6
 TASKS: tuple[Task, ...] = ("classification", "regression")
@@ -125,15 +126,27 @@ def test_a_learner_fits_numbers_and_is_repeated_by_its_seed(name: str, task: Tas
     assert_fits_repeatably(built(name, task, Columns(N_FEATURES)), *numbers(task))
 
 
-@EACH_LEARNER_AND_TASK
-def test_a_learner_takes_missing_values_and_categories_of_a_cleaned_table(name: str, task: Task) -> None:
+def mixed(task: Task) -> tuple[pd.DataFrame, AnyArray]:
     X, y = numbers(task)
     X[::7, 1] = np.nan
     table = pd.DataFrame(X).assign(few=list("abc") * 40, many=[f"level {i % 30}" for i in range(120)])
     table.columns = table.columns.astype(str)
     table.loc[::5, "few"] = None
+    return table, y
+
+
+@EACH_LEARNER_AND_TASK
+def test_a_learner_takes_missing_values_and_categories_of_a_cleaned_table(name: str, task: Task) -> None:
+    table, y = mixed(task)
     cleaner = TableCleaner().fit(table)
     assert_fits_repeatably(built(name, task, cleaner.columns_), cleaner.transform(table), y)
+
+
+@EACH_LEARNER_AND_TASK
+def test_a_learner_takes_single_precision(name: str, task: Task) -> None:
+    table, y = mixed(task)
+    cleaner = TableCleaner().fit(table)
+    assert_fits_repeatably(built(name, task, cleaner.columns_), single(cleaner.transform(table)), y)
 
 
 @EACH_LEARNER_AND_TASK

@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 from comitia.arrays import AnyArray
-from comitia.learners.scaling import FARTHEST, Hinges, RobustScale
+from comitia.learners.scaling import FARTHEST, MOST_FACTORS, Hinges, Products, RobustScale
 
 RNG = np.random.default_rng(0)
 
@@ -40,3 +40,21 @@ def test_a_line_with_hinges_bends() -> None:
 def test_equal_quantiles_are_one_knot() -> None:
     X = (np.arange(100) % 2).astype(float)[:, None]
     assert Hinges(9).fit(X).transform(X).shape[1] <= 1 + 3
+
+
+def test_a_line_with_products_knows_what_two_columns_do_together() -> None:
+    X = RNG.normal(size=(300, 3))
+    y = X[:, 0] * X[:, 1] + X[:, 2] ** 2
+    products = Products(is_classes=False).fit(X, y)
+    assert LinearRegression().fit(X, y).score(X, y) < 0.2
+    assert LinearRegression().fit(products.transform(X), y).score(products.transform(X), y) > 0.999
+    assert products.transform(X).shape == (300, 3 + 6)
+
+
+@pytest.mark.parametrize("is_classes", [True, False])
+def test_of_many_columns_those_that_go_with_the_target_are_multiplied(is_classes: bool) -> None:
+    X = RNG.normal(size=(200, MOST_FACTORS + 20))
+    y = X[:, -1] - X[:, 5]
+    products = Products(is_classes).fit(X, (y > 0).astype(int) if is_classes else y)
+    assert len(products.factors_) == MOST_FACTORS
+    assert {5, X.shape[1] - 1} <= set(products.factors_.tolist())

@@ -137,3 +137,16 @@ def test_parts_of_dates_are_those_of_pandas() -> None:
         parts = [*(getattr(stamps.dt, name) for name in ("year", "month", "day", "day_of_week", "hour")), since]
         expected = np.column_stack([np.asarray(part, dtype=np.float64) for part in parts])
         assert np.array_equal(found[:, 6 * place : 6 * place + 6], expected, equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    "others", [(), (1,), (1, True, 1.0), (pd.Timestamp("2020-01-01"),)], ids=["texts", "1", "1s", "date"]
+)
+def test_many_strings_are_read_as_few_are(others: tuple[object, ...]) -> None:
+    some = ["a", " b", "B ", "NA", "?", "", None, np.nan, pd.NaT, pd.NA, "null", "1", "2.5", "x y", *others]
+    column = pd.Series(np.array([*some, None], dtype=object)[:-1])
+    many = pd.concat([column] * 200, ignore_index=True)
+    cleaner, table = clean(pd.DataFrame({"c": many}))
+    few, small = clean(pd.DataFrame({"c": column}))
+    assert cleaner.kinds_ == few.kinds_
+    np.testing.assert_array_equal(table, np.tile(small, (200, 1)))

@@ -22,50 +22,58 @@ from scipy import sparse
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.model_selection import TimeSeriesSplit
 
-from comitia.arrays import AnyArray, Table
-from comitia.auto.estimate import Estimating
+from comitia.arrays import AnyArray, Json, Table
+from comitia.auto.estimate import (
+    N_DECISIONS,
+    N_SLOW_DECISIONS,
+    Estimating,
+    affordable_decisions,
+    decides_quickly,
+    decision_seconds,
+)
+from comitia.auto.large import recorded_rows, rows_by_learner
 from comitia.auto.narration import TrialLines
 from comitia.auto.noise import Told, stretches
-from comitia.auto.refit import FittedMember, LeaveTimeToRefit, Manner, Refitted
+from comitia.auto.refit import FittedMember, Refits, Refitted
+from comitia.auto.reserve import SEARCH_SHARE, LeaveTimeToRefit, Manner, refit_costs
 from comitia.auto.validation import Validated, validated
 from comitia.committees import Ensemble
 from comitia.committees.decisions import Rule
-from comitia.errors import ChoiceError, DroppedWarning, FallbackWarning, TableError
+from comitia.errors import DroppedWarning, FallbackWarning, TableError
 from comitia.evaluation.judged import Given
-from comitia.evaluation.resampling import CV, Fixed, make_resampling
+from comitia.evaluation.resampling import CV, Fixed
 from comitia.evaluation.scoring import Scoring, Task
 from comitia.evaluation.table import SELECTION_SPLIT, TableEvaluator
 from comitia.execution.crew import ExecutorLike
-from comitia.history import Observation
+from comitia.execution.machine import n_processors
+from comitia.history import History, Observation
 from comitia.learners.default import DefaultSpace
-from comitia.methods import METHODS, Method, kept_by
-from comitia.methods.own import AUTO_ABSOLUTE, AUTO_COMMITTEE, with_lazy_folds
+from comitia.learners.default.costs import typical_seconds
+from comitia.methods import Method, kept_by
 from comitia.seams import Keep, Member, Store
 from comitia.space import Config
-from comitia.study.budget import Budget, Meter
+from comitia.study.budget import Meter
 from comitia.study.progress import make_progress
 from comitia.study.study import Callback, Study
 from comitia.tables.cleaner import Matrix
+from comitia.tables.survey import Judged, survey
 
 log = logging.getLogger("comitia")
 
-SEARCH_SHARE = 0.8
-"""Share of the time limit after which the search ends: the rest is for the refit."""
-OF_SIZES = frozenset(
-    (
-        "d2_absolute_error_score",
-        "neg_mean_absolute_error",
-        "neg_mean_absolute_percentage_error",
-        "neg_median_absolute_error",
-    )
-)
-"""Metrics of the sizes of errors, not of their squares."""
+ESTIMATE_SHARE = 0.02
+"""Part of the time limit that the estimate may take."""
+N_DRAWN = 64
+"""Random configurations among which is one that still ends in time, if it can be found so."""
 MORE_TIME = "Give it more time."
 FOLDS_BELOW = {300: 10, 1_000: 8, 20_000: 5}
 """Folds for fewer rows than that. Models of folds are fitted on fewer rows than what is returned, which matters most
 where there are few; and there it costs least."""
 FEWEST_FOLDS = 3
 """Folds for all others: the estimate is good enough, the time is not."""
+HOLD_OUT_FROM = 50_000
+"""Rows from which one part is judged instead of all parts in turn: one fit of a trial instead of three."""
+JUDGED_ROWS = 10_000
+"""Rows of that part, which are a fifth of the rows at most, and a tenth at least."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +96,8 @@ class AutoFit:
     """What the user gave, for scorers; the same as table and target if None."""
     metrics: Mapping[str, Scoring] = field(default_factory=dict)
     """Further metrics to report."""
+    time_limit: float | None = None
+    """Seconds of the whole fit, by which fits on large tables have fewer rows."""
 
     @cached_property
     def evaluator(self) -> TableEvaluator:
@@ -119,6 +129,9 @@ class AutoFit:
         """Return the study of this fit, with the default of every learner to begin with, or resume the stored one."""
         assert self.evaluator.n_folds  # splits that do not fit are refused before a file is made
         study = Study(self.default.space, self.method, seed=seed, storage=storage, lag=lag)
+        n_classes = 0 if self.evaluator.classes is None else len(self.evaluator.classes)
+        most_rows = rows_by_learner(self.default, self.table.shape, n_classes, self.time_limit, self.evaluator.n_folds)
+        self.evaluator.most_rows = recorded_rows(study, most_rows)
         if study.store.get("metric") is None:  # for whoever looks at the record while the search goes on
             metric = {"name": self.scoring.name, "best": self.scoring.best}
             study.store.put("metric", json.dumps(metric).encode())
@@ -133,29 +146,65 @@ class AutoFit:
         executor: ExecutorLike,
         meter: Meter,
         manner: Manner,
+        refits: Refits | None = None,
         callbacks: Iterable[Callback] = (),
         *,
         progress: bool = False,
+        estimates: bool = True,
     ) -> None:
-        """Run a study while the budget leaves time for the refit."""
-        seconds = meter.seconds_left
-        search = None if math.isinf(seconds) else max(SEARCH_SHARE * seconds, 1e-3)
-        if search is not None:
-            log.info("%.1f s to search, %.1f s kept to fit what is found again", search, seconds - search)
-        leave_time = LeaveTimeToRefit(meter, manner == "full", self.evaluator.n_folds)
-        n_trials = meter.budget.n_trials
+        """Run a study while the budget leaves time for the refit; `refits` may begin where workers are idle."""
+        budget = meter.budget
         with ExitStack() as stack:
-            more: list[Callback] = [TrialLines(self.scoring), leave_time]
+            more: list[Callback] = [TrialLines(self.scoring)]
             if progress:
-                shown = make_progress(Budget(search, n_trials).start(), self.scoring.score)
+                shown = make_progress(meter, self.scoring.score)
                 more.append(stack.enter_context(shown).update)
             study.run(
                 self.evaluator,
-                n_trials=n_trials,
-                time_limit=search,
+                n_trials=budget.n_trials,
+                time_limit=None if budget.time_limit is None else max(meter.seconds_left, 1e-3),
                 executor=executor,
                 callbacks=[*callbacks, *more],
+                pace=self._pace(study, meter, manner, refits, estimates=estimates),
             )
+
+    def _pace(
+        self, study: Study, meter: Meter, manner: Manner, refits: Refits | None, *, estimates: bool
+    ) -> LeaveTimeToRefit:
+        limit = meter.budget.time_limit
+
+        def estimate_seconds(history: History) -> float:
+            if limit is None or not estimates:
+                return 0.0
+            one = self._decision_seconds(history)
+            return one * affordable_decisions(ESTIMATE_SHARE * limit, one)
+
+        most_rows = self.evaluator.most_rows
+
+        def typical(config: Config) -> float:
+            most = None if most_rows is None else most_rows(config)
+            return typical_seconds(str(config.get("learner")), min(most or len(self.target), len(self.target)))
+
+        return LeaveTimeToRefit(
+            meter,
+            refit_costs(self.evaluator, manner, study.seeds),
+            study.members,
+            self.evaluator.n_fits,
+            estimate_seconds,
+            N_SLOW_DECISIONS if estimates and not decides_quickly(study.method.selection) else 0,
+            n_processors(),
+            typical,
+            refits if most_rows is None else None,  # on how many rows is known at the end
+            lambda number: study.space.sample(N_DRAWN, study.seeds("instead", number)),
+            # members that were looked at on a part of the rows are fitted again on as many as there is time for
+            kept_seconds=0.0 if limit is None or most_rows is None else (1.0 - SEARCH_SHARE) * limit,
+            leaves_out=study.lag is None,  # else later suggestions would wait for those that are left out
+        )
+
+    def _decision_seconds(self, history: History) -> float:
+        """Return about how long it takes to decide again who is a member."""
+        classes = self.evaluator.classes
+        return decision_seconds(max(history.n_finished, 1), len(self.target), 1 if classes is None else len(classes))
 
     def warn(self, study: Study, refitted: Refitted) -> None:
         """Warn the caller of `fit` of models that were left out."""
@@ -217,7 +266,9 @@ class AutoFit:
         )
         return replace(found, rule=None) if found is not None and self._votes else found
 
-    def estimating(self, study: Study, found: Validated | None, *, tunes: bool) -> Estimating | None:
+    def estimating(
+        self, study: Study, found: Validated | None, *, tunes: bool, time_limit: float | None = None
+    ) -> Estimating | None:
         """Return what an estimate of what was returned is made of; None where nothing is known of it."""
         if found is None:
             return None
@@ -227,6 +278,9 @@ class AutoFit:
         units = None if self.evaluator.groups is None else np.unique(self.evaluator.groups, return_inverse=True)[1]
         if isinstance(splits, Fixed) and isinstance(splits.splitter, TimeSeriesSplit):
             units = stretches(len(self.target))
+        n_decisions = N_DECISIONS
+        if time_limit is not None:  # by sizes alone, so that it is the same on a busy machine
+            n_decisions = affordable_decisions(ESTIMATE_SHARE * time_limit, self._decision_seconds(study.history))
         return Estimating(
             study,
             Told(told, self.evaluator.given, self.scoring),
@@ -237,6 +291,7 @@ class AutoFit:
             tunes=tunes and not self._votes,
             n_folds=self.evaluator.n_folds if splits.judges_every_row else 1,
             n_table_rows=len(self.target),
+            n_decisions=n_decisions,
         )
 
     def scores(self, found: Validated | None) -> dict[str, float]:
@@ -245,6 +300,24 @@ class AutoFit:
         if found is None:
             return dict.fromkeys(wanted, math.nan)
         return {name: found.predictions.score(one, self.evaluator.given) for name, one in wanted.items()}
+
+    def summary(
+        self,
+        X: Table,
+        found: Validated | None,
+        classes: AnyArray | None,
+        columns: list[str] | None,
+        target_name: str | None,
+    ) -> Json | None:
+        """Describe the user's table for the report; None where it holds what cannot be described."""
+        told = None if found is None else found.predictions
+        judged = None if told is None else Judged(told.rows, told.folds)
+        n = int(X.shape[0])  # rows of `X_val` come after these
+        try:
+            return {**survey(X, self.target[:n], classes, judged, columns), "target_name": target_name}
+        except (ValueError, TypeError, ArithmeticError, LookupError) as error:  # no reason to lose a model
+            log.warning("the table could not be described for the report: %s", error)
+            return None
 
     @property
     def _votes(self) -> bool:
@@ -283,30 +356,14 @@ def stacked_tables(X: Table | ArrayLike, more: Table | ArrayLike) -> Table:
     return np.concatenate([np.asarray(X), np.asarray(more)])
 
 
-def method_for(method: Method, scoring: Scoring) -> Method:
-    """Return the default committee for a search that begins with a default, and for the metric; others as they are."""
-    if method not in (METHODS["committee"], METHODS["committee-lazy"]):
-        return method
-    chosen = AUTO_ABSOLUTE if scoring.name in OF_SIZES else AUTO_COMMITTEE
-    return chosen if method.lazy is None else with_lazy_folds(chosen)
-
-
-def default_method(task: Task, cv: CV, *, is_grouped: bool) -> Method:
-    """Return the method that chooses a committee, or one that chooses a single model where no committee can be."""
-    method = METHODS["committee"]
-    try:
-        is_classes = task == "classification"
-        method.check_resampling(make_resampling(cv, stratify=is_classes, grouped=is_grouped, reshuffled=False))
-    except ChoiceError as error:
-        log.info("bayes instead of a committee: %s", error)
-        return METHODS["bayes"]
-    return method
-
-
 def default_folds(
     target: AnyArray, task: Task, groups: ArrayLike | None, *, has_selection_split: bool, wanted: int | None = None
-) -> int:
-    """Return as many folds as the rows allow, up to those wanted; if None, ten for few rows to three for many."""
+) -> int | float:
+    """Return as many folds as the rows allow, up to those wanted; if None, ten for few rows to three for many.
+
+    For very many rows that may be the share of a hold-out instead, unless more folds than the fewest are wanted, or
+    rows are in groups: these may be few.
+    """
     n = len(target) if groups is None else len(np.unique(np.asarray(groups)))
     if task == "classification":
         n = min(n, int(np.bincount(target).max()))
@@ -317,6 +374,8 @@ def default_folds(
             f"Folds need at least 2 samples of a class, or groups. Got n_samples={len(target)}: too few rows. "
             "Give more rows, or X_val and y_val."
         )
+    if len(target) >= HOLD_OUT_FROM and groups is None and (wanted or FEWEST_FOLDS) <= FEWEST_FOLDS:
+        return min(max(JUDGED_ROWS / len(target), 0.1), 0.2)
     if wanted is None:
         wanted = next((folds for below, folds in FOLDS_BELOW.items() if len(target) < below), FEWEST_FOLDS)
     return min(wanted, n)

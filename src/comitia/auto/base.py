@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
@@ -19,14 +18,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from comitia.arrays import AnyArray, Json, Table
 from comitia.auto.after_fit import Results
-from comitia.auto.autofit import AutoFit, default_folds, default_method, method_for, stacked, stacked_tables
+from comitia.auto.autofit import AutoFit, default_folds, stacked, stacked_tables
 from comitia.auto.estimate import Estimate, EstimateKind
 from comitia.auto.fit_rows import FitRows, Refit, fit_rows, kept_splits, known_target, manner_of, weights_of_both
 from comitia.auto.hindsight import Hindsight
+from comitia.auto.methods_for import default_method, method_for, within
 from comitia.auto.narration import heard
 from comitia.auto.nested import N_FITS, check_nested, nested_predictions
 from comitia.auto.presets import get_preset
-from comitia.auto.refit import fit_again
+from comitia.auto.refit import Refits, fit_again
 from comitia.auto.validation import Validated
 from comitia.committees.decisions import Rule
 from comitia.errors import ChoiceError, check_int
@@ -38,18 +38,15 @@ from comitia.evaluation.scoring import LossLike, Scoring, Task, make_scoring
 from comitia.execution import Workers
 from comitia.execution.crew import ExecutorLike, with_limits
 from comitia.execution.kept import kept_starter
+from comitia.execution.machine import count_jobs
 from comitia.learners.default import Include, default_space
 from comitia.methods import Method, get_method
-from comitia.seams import Store
+from comitia.seams import Member, Store
 from comitia.seeds import seed_of
 from comitia.study.budget import Budget, Meter
 from comitia.study.study import Callback, Study
 from comitia.tables.cleaner import Columns, Matrix, TableCleaner, column_names
-from comitia.tables.survey import Judged, survey
 
-log = logging.getLogger("comitia")
-ESTIMATE_SHARE = 0.02
-"""Part of the time so far that is kept for the estimate."""
 TRIAL_SHARE = 0.4
 """Share of the time limit after which a trial is killed, unless the user says otherwise."""
 
@@ -144,7 +141,7 @@ class AutoBase(Results):
         self.cleaner_ = TableCleaner(type(self).__name__).fit(rows.X)
         self.n_features_in_ = self.cleaner_.n_features_in_
         self._remember_names(rows.X)
-        table = self.cleaner_.transform(rows.X)
+        table = self.cleaner_.in_precision(self.cleaner_.transform(rows.X))
         target = self._encode_target(rows.y, table.shape[0])
         shown, groups, weights = rows.X, rows.groups, rows.sample_weight
         if X_val is None:
@@ -163,22 +160,26 @@ class AutoBase(Results):
         with heard(self.verbose):
             auto = self._auto_fit(table, target, cv, groups, weights, shown)
         study = auto.open_study(seed_of(self.random_state), self.storage, self.lag)
+        name = str(y.name) if isinstance(y, pd.Series) and y.name is not None else None
         with heard(self.verbose), ExitStack() as stack:
             executor = self._executor(meter, stack)
-            auto.search(study, executor, meter, manner, self.callbacks, progress=self.verbose == 1)
+            estimates, progress = self.estimate is not False, self.verbose == 1
+            # workers of the user's own may be closed by the search; those of this fit are not
+            refits = Refits(study, auto.evaluator, manner, executor) if self.executor is None else None
+            auto.search(study, executor, meter, manner, refits, self.callbacks, progress=progress, estimates=estimates)
             self.study_ = study
-            spare = 0.0 if self.estimate is False else ESTIMATE_SHARE * meter.seconds
-            refitted = fit_again(study, auto.evaluator, manner, executor, meter.sooner(spare))
+            rules: list[Rule | None] = []
+
+            def meanwhile(members: Sequence[Member]) -> None:
+                if self.estimate != "nested":  # that fits by itself
+                    rules.append(self._tell(auto, rows, members, name))
+
+            refitted = fit_again(study, auto.evaluator, manner, executor, meter, meanwhile=meanwhile, refits=refits)
         auto.warn(self.study_, refitted)
         self.members_ = refitted.members or [auto.fallback()]
-        found = auto.validated(self.study_, self.members_, tunes=self._tunes_decisions)
-        self.ensemble_ = auto.ensemble(self.study_, self.members_, None if found is None else found.rule)
-        self.validation_predictions_ = None if found is None else found.predictions
-        self.validation_scores_ = auto.scores(found)
-        self.validation_score_ = self.validation_scores_["score"]
-        self.estimate_ = self._estimate(auto, rows, found)
-        name = str(y.name) if isinstance(y, pd.Series) and y.name is not None else None
-        self.data_summary_ = self._survey(rows, target, found, name)
+        is_told = bool(rules) and refitted.is_whole
+        rule = rules[0] if is_told else self._tell(auto, rows, self.members_, name)
+        self.ensemble_ = auto.ensemble(self.study_, self.members_, rule)
         self.fit_seconds_ = meter.seconds
         return self
 
@@ -189,26 +190,25 @@ class AutoBase(Results):
             return budget
         return replace(budget, time_limit=budget.time_limit / N_FITS)
 
+    def _tell(self, auto: AutoFit, rows: FitRows, members: Sequence[Member], name: str | None) -> Rule | None:
+        """Say how good members are together; return the rule that they decide by."""
+        found = auto.validated(self.study_, members, tunes=self._tunes_decisions)
+        self.validation_predictions_ = None if found is None else found.predictions
+        self.validation_scores_ = auto.scores(found)
+        self.validation_score_ = self.validation_scores_["score"]
+        self.estimate_ = None if self.estimate is False else self._estimate(auto, rows, found)
+        self.data_summary_ = auto.summary(rows.X, found, self._target.classes, self.cleaner_.names_, name)
+        return None if found is None else found.rule
+
     def _estimate(self, auto: AutoFit, rows: FitRows, found: Validated | None) -> Estimate | None:
         """Return how good what was returned will be on new rows; None where that cannot be told."""
-        parts = None if self.estimate is False else auto.estimating(self.study_, found, tunes=self._tunes_decisions)
+        limit = self._budget().time_limit
+        parts = auto.estimating(self.study_, found, tunes=self._tunes_decisions, time_limit=limit)
         if parts is None or self.estimate == "auto":
             return None if parts is None else parts.estimate()
-        seconds, given = self._budget().time_limit, auto.evaluator.given
-        told = nested_predictions(self, rows, given.y, given.classes, self._task, seconds, self.study_.seeds.seed)
+        given = auto.evaluator.given
+        told = nested_predictions(self, rows, given.y, given.classes, self._task, limit, self.study_.seeds.seed)
         return parts.nested(told)
-
-    def _survey(self, rows: FitRows, target: AnyArray, found: Validated | None, name: str | None) -> Json | None:
-        """Describe the table for the report, which has no rows; None where it holds what cannot be described."""
-        told = None if found is None else found.predictions
-        judged = None if told is None else Judged(told.rows, told.folds)
-        n = int(rows.X.shape[0])  # rows of `X_val` come after these
-        try:
-            found_in = survey(rows.X, target[:n], self._target.classes, judged, self.cleaner_.names_)
-            return {**found_in, "target_name": name}
-        except (ValueError, TypeError, ArithmeticError, LookupError) as error:  # no reason to lose a model
-            log.warning("the table could not be described for the report: %s", error)
-            return None
 
     def hindsight(self) -> Hindsight | None:
         check_is_fitted(self, "ensemble_")
@@ -343,17 +343,22 @@ class AutoBase(Results):
             default=default_space(
                 self.cleaner_.columns_, self._task, table.shape[0], include=self._included, exclude=self.exclude
             ),
-            method=method_for(
-                default_method(self._task, cv, is_grouped=groups is not None)
-                if self.method is None
-                else get_method(self.method),
-                scoring,
-            ),
+            method=method_for(self._wanted_method(cv, is_grouped=groups is not None), scoring),
             groups=groups,
             sample_weight=sample_weight,
             fit_weight=self._weights(target, sample_weight),
             given=given,
+            time_limit=self._budget().time_limit,
         )
+
+    def _wanted_method(self, cv: CV, *, is_grouped: bool) -> Method:
+        """Return the method that was asked for, or the preset's; one that cools costs down has the time limit."""
+        if self.method is None:
+            return default_method(self._task, cv, is_grouped=is_grouped, preset=get_preset(self.preset))
+        limit, n_workers = self._budget().time_limit, 1
+        if self.executor is None:
+            n_workers = count_jobs(type(self).__name__, "n_jobs", self.n_jobs)
+        return within(get_method(self.method), None if limit is None else n_workers * limit, self.storage)
 
     def _splits(self, rows: FitRows, target: AnyArray) -> CV:
         if rows.cv is not None:

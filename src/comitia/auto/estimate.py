@@ -24,8 +24,10 @@ from comitia.auto.reselection import KeptAnswers, Reselection, answers_of_trials
 from comitia.auto.rule_tuning import Decisions, Line
 from comitia.auto.unseen_classes import as_if_seen, shares_of_unseen
 from comitia.auto.validation import ValidationPredictions, is_of_labels
-from comitia.seams import Member
-from comitia.selections.committees import Together
+from comitia.committees.losses import AverageLoss
+from comitia.committees.resampled import can_choose
+from comitia.seams import Member, Selection
+from comitia.selections.committees import GreedyCommittee, Together
 from comitia.study.study import Study
 
 EstimateKind = Literal["auto", "nested", False]
@@ -40,6 +42,8 @@ N_SLOW_REPLICATES = 100
 """And where each is scored by itself, or rows are many."""
 MOST_DRAWN = 4_000_000
 """Rows in all replicates together, where there are more than these."""
+SECONDS_PER_NUMBER = 2e-8
+"""What a decision costs for each number that trials told, on one core of 2024: docs/lab/estimates.md."""
 MOST_ROWS = 20_000
 """Rows that are enough to see how optimistic a decision is; of more, so many are drawn."""
 MOST_SCORED = 20_000
@@ -79,6 +83,24 @@ class Estimate:
             return "The default configuration failed, so there is nothing to compare with."
         is_better = "It is better" if self.beats_default else "It is not better beyond noise"
         return f"{is_better} than the default configuration, the first trial."
+
+
+def decision_seconds(n_trials: int, n_rows: int, n_classes: int) -> float:
+    """Return about how long it takes to make a decision again, by the numbers that trials told."""
+    return SECONDS_PER_NUMBER * n_trials * min(n_rows, MOST_ROWS) * max(n_classes, 1)
+
+
+def decides_quickly(selection: Selection) -> bool:
+    """Tell whether a selection has a short way to many decisions, where what is kept allows it."""
+    if not isinstance(selection, GreedyCommittee) or not isinstance(selection.loss, AverageLoss):
+        return False
+    return can_choose(selection.greedy, selection.loss)
+
+
+def affordable_decisions(seconds: float, one: float) -> int:
+    """Return how many decisions are within some seconds: whole partitions, one to ten."""
+    partitions = N_DECISIONS // N_SLOW_DECISIONS
+    return N_SLOW_DECISIONS * int(min(max(seconds / (one * N_SLOW_DECISIONS), 1), partitions))
 
 
 @dataclass(frozen=True, eq=False)

@@ -48,8 +48,9 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
     n_trials : int, optional
         Number of configurations to try.
     preset : {"fast", "balanced", "best"}
-        How much care to take, where `cv` and `include` do not say: "fast" has 3 folds and the learners "linear" and
-        "lightgbm", "best" has 10 folds, or as many as the rows allow. "thorough" is another name of "best".
+        How much care to take, where `cv`, `include` and `method` do not say: "fast" has 3 folds and the learners
+        "linear" and "lightgbm"; "best" has 10 folds, or as many as the rows allow, and a committee of up to 16 members,
+        chosen in bags. "thorough" is another name of "best".
     method : str or Method, optional
         A method of the registry, `comitia.METHODS`. If not given: "committee", which returns up to eight models with
         weights. With a `cv` that judges each trial on other rows no committee can be chosen: then it is "bayes", which
@@ -75,7 +76,8 @@ class AutoClassifier(ClassifierMixin, AutoBase):  # type: ignore[misc]
         that judge it, and trains nothing. "nested" repeats the whole fit on five parts of the rows, and shares the
         time limit among all six fits; trials of `n_trials` are for each.
     cv : int, float, splitter or list of splits, optional
-        If not given: stratified folds, 10 below 300 rows, 8 below 1,000, 5 below 20,000, else 3.
+        If not given: stratified folds, 10 below 300 rows, 8 below 1,000, 5 below 20,000, 3 below 50,000 and for rows
+        in groups; else a hold-out of 10,000 rows, and of at least a tenth of them.
     include : list, optional
         Names of learners (`comitia spaces` lists those of the default space), your own estimators, or pairs
         `(estimator, space)`.

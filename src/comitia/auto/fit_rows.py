@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from comitia.arrays import AnyArray, Mask, Table
-from comitia.auto.refit import Manner
+from comitia.auto.reserve import Manner
 from comitia.errors import ChoiceError, ComitiaWarning, TableError
 from comitia.evaluation.checks import checked_column, checked_weights
 from comitia.evaluation.fitting import take

@@ -1,6 +1,6 @@
-"""How much care a fit takes, by name: the folds and learners of a preset, in Python and on the command line.
+"""How much care a fit takes, by name: what a preset chooses, in Python and on the command line.
 
-A preset fills in only what the user left open: `cv` and `include` that are given win.
+A preset fills in only what the user left open: `cv`, `include` and `method` that are given win.
 """
 
 from dataclasses import dataclass
@@ -16,12 +16,14 @@ class Preset:
     """Folds, or as many as the rows allow; None for a number that depends on the rows (`default_folds`)."""
     include: tuple[str, ...] | None = None
     """Names of learners; None for those of the default space."""
+    method: str = "committee"
+    """Name of the method; where no committee can be chosen it is `bayes`."""
 
 
 PRESETS: dict[str, Preset] = {
     "fast": Preset(n_folds=3, include=("linear", "lightgbm")),
     "balanced": Preset(),
-    "best": Preset(n_folds=10),
+    "best": Preset(n_folds=10, method="committee[bags=8,members=16]"),
 }
 ALIASES = {"thorough": "best"}
 """Other names of presets."""

@@ -1,20 +1,24 @@
-"""What is fitted again at the end, and how the search leaves time for it."""
+"""What is fitted again at the end; how the search leaves time for it is in `reserve`."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from comitia.arrays import Estimator, Indices
+from comitia.auto.large import growth
+from comitia.auto.reserve import Manner, kept_for, refit_costs
 from comitia.errors import NothingFound
 from comitia.evaluation.table import TableEvaluator
-from comitia.execution.crew import Crew, ExecutorLike, make_crew
+from comitia.execution.crew import ExecutorLike, make_crew
 from comitia.execution.outcome import Outcome
-from comitia.history import History, Observation
+from comitia.history import History
 from comitia.seams import Member
 from comitia.seeds import Seeds
 from comitia.space import Config
@@ -23,11 +27,10 @@ from comitia.study.study import Study
 
 log = logging.getLogger("comitia")
 
-OVERHEAD_SECONDS = 0.3
-"""Seconds that a refit takes beside the fit itself."""
+INSURANCE_SHARE = 0.05
+"""Share of the remaining time that a model may take which is fitted in case that no member is ready."""
 SPARE_SHARE = 0.25
 """Share of the remaining time that is kept for a cheaper model while no member is ready."""
-Manner = Literal["full", "folds", False]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +50,11 @@ class Refitted(NamedTuple):
     """Why others failed."""
     n_late: int
     """How many models of what the method handed over were not ready in time."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether these are all the members that the method handed over."""
+        return bool(self.members) and not self.errors and not self.n_late
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,75 +77,139 @@ class Refit:
     def __call__(self, job: Job) -> Estimator:
         return self.evaluator.fit(job.config, job.rows, self.seeds, job.keys)
 
-    def jobs(self, member: Member, history: History, manner: Manner) -> list[Job]:
-        """Return the fits of a member: on all rows, on the training part of each fold, or of the first."""
+    def jobs(self, member: Member, history: History, manner: Manner, growth: float = 1.0) -> list[Job]:
+        """Return the fits of a member: on all rows, on the training part of each fold, or of the first.
+
+        Where trials were fitted on fewer rows, "all" are at most `growth` times as many.
+        """
+        evaluator = self.evaluator
         if manner == "full":
-            return [Job(member.config, np.arange(len(self.evaluator.y)))]
+            rows = evaluator.rows_of_fit(member.config, np.arange(len(evaluator.y)), self.seeds, (), growth)
+            return [Job(member.config, rows)]
         # the trial that named its splits; what was never tried has those of the first trial
         number = 0 if member.trial is None else history.trial(member.trial).root
-        splits = self.evaluator.splits(number, 0, self.seeds)
-        jobs = [Job(member.config, train, (number, 0, fold)) for fold, (train, _) in enumerate(splits)]
+        splits = enumerate(evaluator.splits(number, 0, self.seeds))
+        jobs = [
+            Job(member.config, evaluator.rows_of_fit(member.config, train, self.seeds, (0, fold)), (number, 0, fold))
+            for fold, (train, _) in splits
+        ]
         return jobs if manner == "folds" else jobs[:1]
 
 
-@dataclass
-class LeaveTimeToRefit:
-    """Stop the search while the best so far can still be refitted."""
+class Refits:
+    """Fits of members on the workers of a search: begun where one of them is idle, waited for at the end."""
 
-    meter: Meter
-    is_full: bool
-    n_folds: int
+    def __init__(self, study: Study, evaluator: TableEvaluator, manner: Manner, executor: ExecutorLike) -> None:
+        self.task = Refit(evaluator, study.seeds)
+        self.crew = make_crew(self.task, executor)
+        self._history, self._manner = study.history, manner
+        self._begun: dict[Member, tuple[list[Job], float]] = {}
 
-    def __call__(self, study: Study, observation: Observation) -> None:
-        """Stop the study if another trial would leave too little."""
-        best = study.history.best
-        if best is None or np.isinf(self.meter.seconds_left):
-            return
-        one_fit = best.seconds / max(best.n_evaluations, 1)
-        needed = OVERHEAD_SECONDS + 2.0 * one_fit * (1 if self.is_full else self.n_folds)
-        if self.meter.seconds_left < needed:
-            text = "the search ends: fitting the best again may take %.1f s, %.1f s are left"
-            log.info(text, needed, self.meter.seconds_left)
-            study.stop()
+    def since(self) -> dict[int, float]:
+        """Return the seconds since fits have begun, by the numbers of their trials."""
+        now = time.monotonic()
+        return {member.trial: now - at for member, (_, at) in self._begun.items() if member.trial is not None}
+
+    def begin_some(self, members: Sequence[Member], n: int) -> None:
+        """Begin to fit the first `n` of these members that were not begun yet."""
+        for member in [one for one in members if self._key(one) not in self._begun][:n]:
+            self.begin(member)
+
+    def begin(self, member: Member, growth: float = 1.0) -> list[Job]:
+        """Begin to fit a member, unless that has begun; return its fits, on up to `growth` times as many rows."""
+        key = self._key(member)
+        if key not in self._begun:
+            jobs = self.task.jobs(member, self._history, self._manner, growth)
+            self._begun[key] = jobs, time.monotonic()
+            for job in jobs:
+                self.crew.begin(job)
+        return self._begun[key][0]
+
+    def abandon(self) -> set[Job]:
+        """Give up what runs; return it."""
+        self._begun = {}
+        return {outcome.task for outcome in self.crew.abandon()}
+
+    @staticmethod
+    def _key(member: Member) -> Member:
+        """Return what its fits depend on: neither its weight nor its temperature."""
+        return Member(member.config, 1.0, member.trial)
 
 
 def fit_again(
-    study: Study, evaluator: TableEvaluator, manner: Manner, executor: ExecutorLike, meter: Meter
+    study: Study,
+    evaluator: TableEvaluator,
+    manner: Manner,
+    executor: ExecutorLike,
+    meter: Meter,
+    *,
+    meanwhile: Callable[[Sequence[Member]], None] | None = None,
+    refits: Refits | None = None,
 ) -> Refitted:
     """Fit what the method hands over within the time that is left.
 
+    `meanwhile` is called with it while workers fit, and not at all where fits run in this thread; `refits` has what
+    has begun before.
+
     Members are fitted side by side, the heaviest first; those that fail or are not ready in time are left out, and
     the weights of the others grow. If none is left, single trials take their place, the best first, the cheapest last.
+    Where time is limited, a cheap trial is fitted before all of them: it is handed over if nothing else is ready.
     """
-    task = Refit(evaluator, study.seeds)
+    refits = refits or Refits(study, evaluator, manner, executor)
     good = [o for o in study.history.observations() if o.is_ok]
     costs: dict[int | None, float] = {o.number: o.seconds / max(o.n_evaluations, 1) for o in good}
+    expected = refit_costs(evaluator, manner, study.seeds)
     errors: list[str] = []
     n_late = 0
-    crew = make_crew(task, executor)
     waiting = candidates(study)
     chosen = waiting[0] if waiting else []
+    time_left = "" if math.isinf(meter.seconds_left) else f", {meter.seconds_left:.1f} s are left for it"
+    log.info("%d models are fitted again%s", len(chosen), time_left)
+    safe, insured = _insurance(waiting[1:], costs, meter), _Fits()
+    safe_jobs = [] if safe is None else refits.begin(safe)
     while waiting:
         members, *waiting = waiting
+        is_chosen = members is chosen
+        members = expected.in_order(members, study.history, meter.seconds_left, refits.crew.n_slots)
         # while there are others, enough is left for the cheapest and to replace the workers that are killed
         cheapest = min((costs[one.trial] for [one] in waiting if one.trial is not None), default=None)
         spare = 0.0
         if cheapest is not None and np.isfinite(meter.seconds_left):
-            spare = max(2.0 * cheapest, SPARE_SHARE * meter.seconds_left)
-        jobs = [task.jobs(member, study.history, manner) for member in members]
+            # but not what the first of these is expected to need
+            left = meter.seconds_left - kept_for(expected.one_fit(members[0], study.history))
+            spare = max(2.0 * cheapest, min(SPARE_SHARE * meter.seconds_left, left))
         # what was never tried may cost nothing, for all that is known
         if waiting and len(members) == 1 and costs.get(members[0].trial, 0.0) > meter.seconds_left - spare:
-            n_late += len(jobs[0]) if members is chosen else 0
+            n_late += expected.n_fits if is_chosen else 0
             continue
-        fits = _fit(jobs, crew, meter, spare)
+        more = growth(members, study.history, evaluator, meter.seconds_left - spare, refits.crew.n_slots)
+        # an executor may run them here and now
+        jobs = [refits.begin(one, more) if meter.seconds_left > 0 else [] for one in members]
+        if meanwhile is not None and is_chosen and not refits.crew.is_here:
+            meanwhile(members)
+        *fits, now_insured = _finish([*jobs, safe_jobs], refits, meter, spare)
+        insured, safe_jobs = now_insured if safe_jobs else insured, []
         errors += [error for fit in fits for error in fit.errors]
-        if members is chosen:
-            n_late = sum(len(job) - len(fit.models) - len(fit.errors) for job, fit in zip(jobs, fits, strict=True))
+        if is_chosen:
+            n_late = sum(expected.n_fits - len(fit.models) - len(fit.errors) for fit in fits)
         if any(fit.models for fit in fits):
             return Refitted(_weighted(members, [fit.models for fit in fits]), errors, n_late)
-        hopeless = {member.trial for member, fit in zip(members, fits, strict=True) if fit.errors or fit.n_late}
+        tried = [*zip(members, fits, strict=True), *([] if safe is None else [(safe, insured)])]
+        hopeless = {member.trial for member, fit in tried if fit.errors or fit.n_late}
         waiting = [others for others in waiting if others[0].trial not in hopeless]
+    if safe is not None and insured.models:
+        return Refitted(_weighted([safe], [insured.models]), errors, n_late)
     return Refitted([], errors, n_late)
+
+
+def _insurance(others: Sequence[Sequence[Member]], costs: Mapping[int | None, float], meter: Meter) -> Member | None:
+    """Return the cheapest single trial, where fitting it takes a small part of the time that is left."""
+    if math.isinf(meter.seconds_left):
+        return None
+    known = [one for [one] in others if one.trial in costs]
+    cheapest = min(known, key=lambda one: costs[one.trial], default=None)
+    is_cheap = cheapest is not None and costs[cheapest.trial] < INSURANCE_SHARE * meter.seconds_left
+    return cheapest if is_cheap else None
 
 
 @dataclass
@@ -150,18 +222,16 @@ class _Fits:
     """Fits that had begun when the time was over."""
 
 
-def _fit(jobs: Sequence[Sequence[Job]], crew: Crew[Job, Estimator], meter: Meter, spare: float) -> list[_Fits]:
-    """Fit members side by side until the time is over; while no model is ready, some of it is spared."""
-    for job in (job for jobs_of_member in jobs for job in jobs_of_member):
-        if meter.seconds_left > OVERHEAD_SECONDS:  # an executor may run it here and now
-            crew.begin(job)
+def _finish(jobs: Sequence[Sequence[Job]], refits: Refits, meter: Meter, spare: float) -> list[_Fits]:
+    """Wait for fits until the time is over; while no model is ready, some of it is spared."""
     ended: dict[Job, Outcome[Job, Estimator]] = {}
-    while crew.tasks:
-        is_any_ready = any(outcome.error is None for outcome in ended.values())
-        if not crew.wait(meter.seconds_left - OVERHEAD_SECONDS - (0.0 if is_any_ready else spare)):
+    wanted = [job for jobs_of_member in jobs for job in jobs_of_member]
+    while not all(job in ended for job in wanted):
+        is_any_ready = any(ended[job].error is None for job in wanted if job in ended)
+        if not refits.crew.wait(meter.seconds_left - (0.0 if is_any_ready else spare)):
             break
-        ended |= {outcome.task: outcome for outcome in crew.collect()}
-    late = {outcome.task for outcome in crew.abandon()}
+        ended |= {outcome.task: outcome for outcome in refits.crew.collect()}
+    late = refits.abandon()
     return [_fits_of(jobs_of_member, ended, late) for jobs_of_member in jobs]
 
 

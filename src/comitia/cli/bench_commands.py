@@ -254,7 +254,7 @@ def peers() -> None:
 
 def _announce(full: Experiment, scaled: Experiment, missing: list[str]) -> None:
     """Say on standard error what will be run, and what not."""
-    from comitia.bench.peers.registry import PEERS
+    from comitia.bench.peers.registry import get_peer
 
     budget = ", ".join(f"{name} {value:g}" for name, value in vars(scaled.budget).items() if value)
     size = "full size" if scaled.scale == 1 else f"SCALED to {scaled.scale:g}"
@@ -264,7 +264,7 @@ def _announce(full: Experiment, scaled: Experiment, missing: list[str]) -> None:
     ]
     absent = [name for name in scaled.methods if name in missing]
     if absent:
-        tools = sorted({PEERS[name].environment or "" for name in absent})
+        tools = sorted({get_peer(name).environment or "" for name in absent})
         commands = ", ".join(f"make peer NAME={tool}" for tool in tools)
         lines.append(f"Not installed, left out: {', '.join(absent)}. To have them: {commands}")
     print("\n".join(lines), file=sys.stderr)

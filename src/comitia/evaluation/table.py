@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from comitia.arrays import AnyArray, Estimator, Indices, Table
 from comitia.committees import combine
 from comitia.evaluation import checks
+from comitia.evaluation.fewer_rows import MostRows, fewer
 from comitia.evaluation.fingerprint import fingerprint
 from comitia.evaluation.fitting import Build, Examples, HasQuick, Quick, fit
 from comitia.evaluation.isolation import quiet, seeded_globals
@@ -68,6 +69,9 @@ class TableEvaluator:
         The table and the labels as the user gave them, where `X` was cleaned and `y` are codes: what scorers see.
     least : float, optional
         Predicted numbers below are raised to it, for metrics that are not defined there.
+    most_rows : callable (config) -> int or None, optional
+        On how many rows of a split's training part a configuration is fitted at most, drawn by the study's seed, of
+        each class its part; None is all.
 
     Examples
     --------
@@ -101,6 +105,7 @@ class TableEvaluator:
         fit_weight: ArrayLike | None = None,
         given: Given | None = None,
         least: float | None = None,
+        most_rows: MostRows | None = None,
     ) -> None:
         self._cache: dict[tuple[int, int], list[Split]] = {}
         self._carved: dict[int, _Parts] = {}
@@ -120,6 +125,7 @@ class TableEvaluator:
         self.classes = checks.classes_of(self.y) if is_classification else None
         self.given = Given(self.y, self.classes) if given is None else given
         self.least = least
+        self.most_rows = most_rows
         target = make_target(self.given.y, self.given.classes)
         made = make_loss(DEFAULT_LOSSES[self.task] if loss is None else loss)
         self.loss = with_positive(made, target) if isinstance(made, Scorer) else made
@@ -170,7 +176,7 @@ class TableEvaluator:
         """Return a hash of the data and of how trials are judged: results are comparable while it is the same."""
         loss = self.loss.name if self._positive is None else f"{self.loss.name} of {self._positive!r}"
         judged = (self.y, self.groups, self.fit_weight, self.resampling, loss, self.selection_split)
-        return fingerprint(self.X, *judged)
+        return fingerprint(self.X, *judged, *(() if self.most_rows is None else (self.most_rows,)))
 
     # ---- one model ------------------------------------------------------------------------------------------------
 
@@ -182,6 +188,18 @@ class TableEvaluator:
     def fit(self, config: Config, rows: Indices, seeds: Seeds, keys: tuple[int, ...] = ()) -> Estimator:
         """Return a model fitted on some rows."""
         return fit(self.build, config, Examples(self.X, self.y, self.fit_weight).take(rows), seeds, keys)
+
+    def rows_of_fit(
+        self, config: Config, rows: Indices, seeds: Seeds, keys: tuple[int, ...] = (), growth: float = 1.0
+    ) -> Indices:
+        """Return those of the rows that a configuration is fitted on; with `growth` that many times as many at most.
+
+        Keys are repeat and fold.
+        """
+        most = None if self.most_rows is None else self.most_rows(config)
+        if most is None or most * growth >= len(rows):
+            return rows
+        return fewer(rows, None if self.codes is None else self.codes[rows], int(most * growth), seeds, *keys)
 
     def answer(self, model: Estimator, X: Table, probabilities: bool) -> AnyArray:
         """Return class codes, class probabilities over all the study's classes, or numbers.
@@ -211,10 +229,11 @@ class TableEvaluator:
                 if bar is not None and measured.kept and bar.rejects(measured.predictions()):
                     raise RejectedError(rejection(len(measured.kept), len(splits)))
                 measured.where = f"fold {fold}" + (f" of repeat {repeat}" if repeat else "")
-                if self._quick is not None and self._evaluate_quickly(trial.config, splits[fold], selection, measured):
+                train, test = splits[fold]
+                train = self.rows_of_fit(trial.config, train, seeds, (repeat, fold))
+                if self._quick is not None and self._evaluate_quickly(trial.config, (train, test), selection, measured):
                     continue
                 keys = (trial.root, repeat, fold)
-                train, test = splits[fold]
                 with quiet(), seeded_globals(seeds, *keys):  # the model's answers may draw numbers, too
                     measured.n_fits += 1
                     model = self.fit(trial.config, train, seeds, keys)

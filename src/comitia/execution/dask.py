@@ -28,7 +28,8 @@ import cloudpickle
 from comitia.errors import ChoiceError, ExecutionError, TrialCrashed
 from comitia.execution.on_dask import Order, Packed, perform
 from comitia.execution.outcome import Outcome
-from comitia.execution.workers import check_limits, pickled
+from comitia.execution.packed import pickled
+from comitia.execution.workers import check_limits
 
 if TYPE_CHECKING:
     from distributed import Client, Future

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Generic, TypeVar
 
-from comitia.execution.workers import pickled
+from comitia.execution.packed import pickled
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")

@@ -20,10 +20,9 @@ from multiprocessing import connection as mp_connection
 from numbers import Real
 from typing import Any, ParamSpec, TypeAlias, TypeVar
 
-import cloudpickle
-
 from comitia.errors import ChoiceError, ExecutionError, TrialCrashed
 from comitia.execution.machine import count_jobs
+from comitia.execution.packed import PackedFunction, pickled
 from comitia.execution.starters import Event, Starter, make_starter
 from comitia.execution.watch import TICK_SECONDS, Limits, Watch, make_limits
 
@@ -57,7 +56,8 @@ class _Worker:
 class Workers(Executor):
     """A pool of local processes; a `concurrent.futures.Executor` whose tasks can be killed.
 
-    A function is pickled once and sent once to each worker, so one that carries the data costs nothing per task.
+    A function is pickled once and sent once to each worker, so one that carries the data costs nothing per task; its
+    large arrays are in memory once, for all workers together (not on Windows).
     Functions and classes defined in a script or a notebook work without a `__main__` guard. Nothing is started before
     the first task; after `shutdown` a pool may be used again.
 
@@ -152,7 +152,7 @@ class _Supervisor:
         self._queue: deque[_Task] = deque()
         self._queue_lock = threading.Lock()
         self._has_ended = False
-        self._functions: dict[int, bytes] = {}
+        self._functions: dict[int, PackedFunction] = {}
         self._function_numbers = itertools.count()
         self._keys: dict[int, tuple[Callable[[], Function | None], int]] = {}  # by the function's id
         self._dropped: deque[int] = deque()
@@ -185,7 +185,7 @@ class _Supervisor:
         if known is not None and known[0]() is fn:
             return known[1]
         key = next(self._function_numbers)
-        self._functions[key] = pickled("function", fn)
+        self._functions[key] = PackedFunction(fn)
         try:
             reference: Callable[[], Function | None] = weakref.ref(fn, lambda _: self._dropped.append(key))
         except TypeError:  # kept, where it cannot be watched
@@ -198,7 +198,8 @@ class _Supervisor:
         in_use = {task.key for task in self._queue} | {w.task.key for w in self._workers.values() if w.task}
         for key in [key for key in self._dropped if key not in in_use]:
             self._dropped.remove(key)
-            self._functions.pop(key, None)
+            if (packed := self._functions.pop(key, None)) is not None:
+                packed.close()
             self._keys = {i: known for i, known in self._keys.items() if known[1] != key}
             for worker in self._workers.values():
                 if key in worker.functions and worker.watch.pid is not None:
@@ -250,6 +251,8 @@ class _Supervisor:
             for worker in self._workers.values():
                 worker.connection.close()
             self._end_futures()
+            for packed in list(self._functions.values()):
+                packed.close()
             with self._wake_lock:
                 self._wake_read.close()
                 self._wake_write.close()
@@ -289,8 +292,7 @@ class _Supervisor:
         worker.watch.start()
         try:
             if task.key not in worker.functions:
-                payload = self._functions[task.key]
-                worker.connection.send_bytes(pickle.dumps(("function", task.key, payload)))
+                self._functions[task.key].send(worker.connection, task.key)
                 worker.functions.add(task.key)
             worker.connection.send_bytes(pickle.dumps(("task", task.number, task.key, task.arguments)))
         except OSError:
@@ -312,7 +314,8 @@ class _Supervisor:
 
     def _receive(self, worker: _Worker) -> None:
         try:
-            kind, number, *payload = pickle.loads(worker.connection.recv_bytes())
+            kind, number = pickle.loads(worker.connection.recv_bytes())
+            payload = b"" if kind == "begin" else worker.connection.recv_bytes()
         except (EOFError, OSError, pickle.UnpicklingError):
             worker.connection.close()  # dying: its exit code follows as an event
             self._condemn(worker, None)
@@ -325,7 +328,7 @@ class _Supervisor:
             return
         task, worker.task = worker.task, None
         try:
-            value = pickle.loads(payload[0])
+            value = pickle.loads(payload)
         except Exception as error:
             task.future.set_exception(ExecutionError(f"A worker's answer could not be read: {error}"))
             return
@@ -396,17 +399,6 @@ def check_limits(of: str, seconds: float | None, memory: float | None) -> None:
     for name, limit in (("trial_time_limit", seconds), ("trial_memory_limit", memory)):
         if limit is not None and not (isinstance(limit, Real) and limit > 0):
             raise ChoiceError(f"The {name!r} parameter of {of} must be a number > 0. Got {limit!r} instead.")
-
-
-def pickled(what: str, thing: object) -> bytes:
-    """Pickle a function or its arguments, by value what is defined in a script; say what to do if that fails."""
-    try:
-        return bytes(cloudpickle.dumps(thing))
-    except Exception as error:
-        raise ExecutionError(
-            f"The {what} of a task must be picklable to reach worker processes. Got {type(thing).__name__}: "
-            f"{type(error).__name__}: {error}. Remove what cannot be pickled (locks, open files), or use n_jobs=1."
-        ) from error
 
 
 def _how_it_ended(code: int) -> str:

@@ -1,4 +1,4 @@
-"""Columns of numbers on a scale that outliers do not set, and bent at quantiles."""
+"""Columns of numbers on a scale that outliers do not set, bent at quantiles, or multiplied with each other."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from comitia.arrays import AnyArray, Array
 
+MOST_FACTORS = 30
+"""Columns that are multiplied with each other: 30 have 465 products."""
 FARTHEST = 3.0
 """Where clipped values end, in interquartile ranges."""
 
@@ -52,3 +54,34 @@ class Hinges(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def transform(self, X: Array) -> Array:
         return np.hstack([X, np.maximum(X[:, self.columns_] - self.knots_, 0.0)])
+
+
+class Products(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Add the squares and the products of columns that are standardised already.
+
+    Of more than `most_factors` columns those are multiplied that go with the target most: whose correlation with it, or
+    with being of some class, is the largest.
+    """
+
+    def __init__(self, is_classes: bool = True, most_factors: int = MOST_FACTORS) -> None:
+        self.is_classes = is_classes
+        self.most_factors = most_factors
+
+    def fit(self, X: Array, y: AnyArray | None = None) -> Products:
+        self.n_features_in_ = X.shape[1]
+        self.factors_ = np.arange(X.shape[1])
+        if X.shape[1] > self.most_factors:
+            self.factors_ = np.sort(np.argsort(-self._strength(X, np.asarray(y)), kind="stable")[: self.most_factors])
+        return self
+
+    def _strength(self, X: Array, y: AnyArray) -> Array:
+        """Return the largest correlation of each column, (n_columns,)."""
+        targets = y == np.unique(y)[:, None] if self.is_classes else y[None]
+        centred = np.asarray(targets, dtype=np.float64) - np.mean(targets, axis=1, keepdims=True)
+        sizes = np.sqrt((centred**2).sum(axis=1, keepdims=True))
+        return np.asarray(np.abs(centred / np.where(sizes > 0, sizes, 1.0) @ X).max(axis=0))
+
+    def transform(self, X: Array) -> Array:
+        factors = X[:, self.factors_]
+        left, right = np.triu_indices(len(self.factors_))
+        return np.hstack([X, factors[:, left] * factors[:, right]])

@@ -43,9 +43,10 @@ OPTIONS: dict[str, Option] = {
     "members": Option(Greedy, "most_members", "different models of a greedy committee"),
 }
 """What can be set in a goal or a selection."""
-WHOLE = ("search", "select", "inactive")
+WHOLE = ("search", "select", "inactive", "seconds")
 """And beside: `search=spearmint` takes the optimizer of another method, `select=bo-post` its selection;
-`inactive=default` lets a Gaussian process see inactive hyperparameters at their defaults."""
+`inactive=default` lets a Gaussian process see inactive hyperparameters at their defaults; `seconds=120` is the budget
+of cost cooling, of all workers together."""
 
 
 def split_name(name: str) -> tuple[str, dict[str, Value]]:
@@ -81,6 +82,8 @@ def with_options(method: Method, options: dict[str, Value], find: Callable[[str]
                 after = replace(changed, selection=other.selection, has_selection_split=aside)
             case "inactive":
                 after = _imputing(changed, value)
+            case "seconds":
+                after = _cooling(changed, value)
             case _ if key in OPTIONS:
                 after = _with_option(changed, OPTIONS[key], value)
             case _:
@@ -146,4 +149,15 @@ def _imputing(method: Method, value: Value) -> Method:
     if value not in ("middle", "default"):
         raise ChoiceError(f"'inactive' must be middle or default. Got {value!r} instead.")
     optimizer: Callable[[Space], Optimizer] = partial(maker, surrogate=partial(surrogate, inactive=value))
+    return replace(method, optimizer=optimizer)
+
+
+def _cooling(method: Method, value: Value) -> Method:
+    """Return a method that cools costs down within so many seconds."""
+    maker = method.optimizer
+    if not isinstance(maker, partial) or "cooling_seconds" not in maker.keywords:
+        return method
+    if not isinstance(value, int) or value < 1:
+        raise ChoiceError(f"'seconds' must be a whole number >= 1. Got {value!r} instead.")
+    optimizer: Callable[[Space], Optimizer] = partial(maker, cooling_seconds=float(value))
     return replace(method, optimizer=optimizer)

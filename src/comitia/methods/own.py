@@ -37,6 +37,10 @@ BAYES = partial(
 )
 """Each choice measured on `benchmarks/studies/synthetic.py`; docs/lab/searches.md has the numbers."""
 
+PER_SECOND = partial(BAYES, clock=partial(GaussianProcess, view="branches", n_samples=0))
+COOLED = partial(PER_SECOND, cooling_seconds=60.0)
+"""Within a minute, unless the option `seconds` says otherwise; the Auto classes set it."""
+
 EXPECTED = PosteriorMean(
     among_trials=True,
     surrogate=partial(GaussianProcess, view="branches", has_offsets=True, n_samples=0, priors=SHORT, outputs=clipped),
@@ -90,6 +94,18 @@ METHODS = [
     COMMITTEE,
     AUTO,
     with_lazy_folds(COMMITTEE),
+    replace(
+        COMMITTEE,
+        name="committee-per-second",
+        optimizer=PER_SECOND,
+        summary="`committee` by expected improvement per second.",
+    ),
+    replace(
+        COMMITTEE,
+        name="committee-cooled",
+        optimizer=COOLED,
+        summary="`committee-per-second`, where seconds count less, the less is left of the budget.",
+    ),
     with_lazy_folds(AUTO),
     Method(
         "committee-log",
@@ -138,11 +154,8 @@ METHODS = [
         selection=replace(EXPECTED, goal=CorrectedLoss()),
         lazy=LazyFolds(),
     ),
-    Method(
-        "bayes-per-second",
-        partial(BAYES, clock=partial(GaussianProcess, view="branches", n_samples=0)),
-        "`bayes` by expected improvement per second.",
-    ),
+    Method("bayes-per-second", PER_SECOND, "`bayes` by expected improvement per second."),
+    Method("bayes-cooled", COOLED, "`bayes-per-second`, where seconds count less, the less is left of the budget."),
     Method("bayes-post", BAYES, "`bayes`, a committee as `committee` chooses it.", selection=TEMPERED_COMMITTEE),
     Method("sobol", Sobol, "Sobol points that cover the space evenly, return the best."),
     Method(

@@ -5,7 +5,7 @@ The study knows what to ask and where results go, the history who works on what,
 
 import logging
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
@@ -18,11 +18,14 @@ from comitia.seams import Bar, Evaluator, Screener
 from comitia.seeds import Seeds
 from comitia.study.budget import Meter
 from comitia.study.interrupts import held_back, raise_if_lost
+from comitia.study.pace import Pace
 from comitia.study.record import Result
 
 log = logging.getLogger("comitia")
 STATUS_OF: dict[type, Status] = {TrialTimeout: "timeout", TrialMemory: "memory", TrialCrashed: "crashed"}
 """What a trial was killed for."""
+MOST_LEFT_OUT = 4
+"""Suggestions in a row that would not end in time, before the pace is asked for something that would."""
 
 
 class Recorder(Protocol):
@@ -38,6 +41,9 @@ class Recorder(Protocol):
 
     def propose(self, n: int) -> list[Trial]:
         """Return up to `n` waiting trials; none means that results must come first."""
+
+    def enqueue(self, config: Mapping[str, object]) -> Trial:
+        """Have a configuration asked before any other."""
 
     def bar_for(self, trial: Trial) -> Bar | None:
         """Return what a trial is compared with, fold by fold; None if all its folds count."""
@@ -79,14 +85,21 @@ class Run:
     n_fits: Callable[[Trial], int]
     meter: Meter
     notify: Callable[[Observation], None]
+    pace: Pace | None = None
+    """What is known of time beyond the limit; all trials may begin if None."""
 
     def loop(self) -> str:
         """Ask, begin, wait, record; return why it ended."""
+        reason: str | None = None
         while True:
-            reason = self.refill()
+            reason = reason if reason == "time" else self.refill()
             if not self.crew.tasks:
                 return reason or "exhausted"
-            if not self.crew.wait(self.meter.seconds_left):
+            if reason == "time" and self.pace is not None:
+                self.pace.idle(self.crew.n_slots - len(self.crew.tasks))
+            if not self.crew.wait(self.seconds_left):
+                if self.seconds_left > 0:  # the pace has looked again, more closely
+                    continue
                 self.give_up()
                 return "time"
             for observation in self.take():
@@ -102,7 +115,7 @@ class Run:
         """Begin as many trials as fit; return why none may begin any more, if so."""
         crew, history, meter = self.crew, self.study.history, self.meter
         while (room := crew.n_slots - len(crew.tasks)) > 0:
-            if meter.seconds_left <= 0:
+            if self.seconds_left <= 0:
                 return "time"
             room = int(min(room, meter.trials_left(history.n_finished + len(crew.tasks))))
             if room <= 0:
@@ -110,20 +123,46 @@ class Run:
             if meter.budget.n_evaluations is not None:
                 room = 1  # how many fit depends on each
             try:
-                trials = self.study.propose(room)
+                trials = self.next_trials(room)
             except ExhaustedError:
                 return "exhausted"
             raise_if_lost()
             if not trials:
-                return None
+                return None if all(map(self.ends, history.waiting)) else "time"
             for trial in trials:  # those that do not begin are still waiting, and the first of the next run
                 if not self.fits(trial):
                     return None if crew.tasks else "budget"  # those that run may need fewer fits than expected
-                if meter.seconds_left <= 0:
+                if self.seconds_left <= 0:
                     return "time"
                 crew.begin(Task(trial, self.study.bar_for(trial)))
                 history.begin(trial.number)  # last: a Ctrl-C before it leaves the trial waiting
         return None
+
+    @property
+    def seconds_left(self) -> float:
+        """For how long trials may run."""
+        left = self.meter.seconds_left
+        return left if self.pace is None else min(left, self.pace.seconds_left(self.study.history, self.crew.n_slots))
+
+    def ends(self, trial: Trial) -> bool:
+        """Tell whether a trial is expected to end in time if it begins now."""
+        return self.pace is None or self.pace.ends(self.study.history, trial, self.crew.n_slots)
+
+    def next_trials(self, room: int) -> list[Trial]:
+        """Return up to so many waiting trials; those that would not end in time go on waiting, others are asked for."""
+        history, n_wanted = self.study.history, room
+        n_first = len(history)
+        while True:
+            n_known = len(history)
+            trials = self.study.propose(n_wanted)
+            found = [trial for trial in trials if self.ends(trial)]
+            if found:
+                return found[:room]
+            is_all = len(trials) < n_wanted and len(history) == n_known
+            if is_all or len(history) - n_first >= MOST_LEFT_OUT or self.seconds_left <= 0:
+                config = None if self.pace is None else self.pace.instead(history, self.crew.n_slots)
+                return [] if config is None else [self.study.enqueue(config)]
+            n_wanted = len(trials) + room
 
     def fits(self, trial: Trial) -> bool:
         """Tell whether a trial's evaluations are within the budget."""

@@ -40,6 +40,7 @@ from comitia.study.frame import frame_of
 from comitia.study.interrupts import held_back, watched
 from comitia.study.lagged import Lagged
 from comitia.study.loop import Evaluate, Run
+from comitia.study.pace import Pace
 from comitia.study.record import DIRECTIONS, Direction, Result, StudyRecord
 from comitia.study.store import MemoryStore, make_store
 
@@ -314,6 +315,7 @@ class Study:
         executor: ExecutorLike | None = None,
         callbacks: Iterable[Callback] = (),
         progress: bool = False,
+        pace: Pace | None = None,
     ) -> Study:
         """Search until the budget is spent, the space is exhausted, or Ctrl-C.
 
@@ -334,15 +336,16 @@ class Study:
             Called after each trial; `study.stop()` ends the run. `Patience(20)` is one.
         progress : bool
             Show a progress bar on standard error; a line every few seconds where that is no terminal.
+        pace : Pace, optional
+            Ends the run earlier, and keeps trials waiting that would not end in time; see `comitia.study.pace`.
         """
         meter = Budget(time_limit, n_trials, n_evaluations).start()
         if time_limit is n_trials is n_evaluations is None:
             log.warning("no budget was given, so the search takes %g s: set n_trials or time_limit", DEFAULT_SECONDS)
         callbacks = checked_callbacks(callbacks)
         self._check_evaluator(evaluator)
-        crew = make_crew(
-            Evaluate(evaluator, self.seeds), executor, n_jobs, must_kill=meter.budget.time_limit is not None
-        )
+        must_kill = meter.budget.time_limit is not None
+        crew = make_crew(Evaluate(evaluator, self.seeds), executor, n_jobs, must_kill=must_kill)
         self.is_stopped = False
         with ExitStack() as stack:
             stack.enter_context(watched())
@@ -358,7 +361,7 @@ class Study:
                     callback(self, observation)
 
             try:
-                self.stop_reason = Run(self, crew, evaluator.n_fits, meter, notify).loop()
+                self.stop_reason = Run(self, crew, evaluator.n_fits, meter, notify, pace).loop()
             except KeyboardInterrupt:
                 self.stop_reason = "interrupted"
                 log.warning("interrupted with %d trials finished; what was found is kept", self.history.n_finished)

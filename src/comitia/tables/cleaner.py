@@ -12,10 +12,8 @@ from __future__ import annotations
 
 import re
 import warnings
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -28,18 +26,17 @@ from sklearn.utils import check_array
 
 from comitia.arrays import AnyArray, Array, Table
 from comitia.errors import TableError
+from comitia.tables.precision import fits_single, single
+from comitia.tables.texts import N_HASHED, coded_texts, hashed, known_texts
 
 Kind: TypeAlias = Literal["number", "date", "category", "text", "nothing"]
 """What a column is; "nothing" is constant or all missing, and left out."""
 MOST_LEVELS = 100
 """Columns of strings with more different values than this also become counts of hashed letters."""
-N_HASHED = 12
 MOST_CELLS = 100_000
 """Cells of strings that are read at once."""
 Matrix: TypeAlias = AnyArray | sparse.csr_matrix
 DATE_PARTS = ("year", "month", "day", "weekday", "hour", "days")
-MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "nat", "<na>")
-"""What stands for a missing value in a column of strings, in upper or lower case."""
 
 
 @runtime_checkable
@@ -114,11 +111,15 @@ class TableCleaner(BaseEstimator):  # type: ignore[misc]
         Whose table it is, for messages.
     """
 
+    is_single_ = False
+    """Whether numbers are in single precision; see `in_precision`."""
+
     def __init__(self, owner: str = "the model") -> None:
         self.owner = owner
 
     def fit(self, X: Table | ArrayLike) -> TableCleaner:
         """Learn the types."""
+        self.is_single_ = False
         self.is_sparse_ = False
         self.names_: list[str] | None = None
         self.kinds_: list[ColumnKind] | None = None
@@ -146,8 +147,19 @@ class TableCleaner(BaseEstimator):  # type: ignore[misc]
         levels = [len(kind.levels) for kind in self.kinds_ for code in kind.output_is_code if code]
         return Columns(len(is_code), False, tuple(np.flatnonzero(is_code).tolist()), tuple(levels))
 
+    def in_precision(self, table: Matrix) -> Matrix:
+        """Return the cleaned first table in single precision, if it is large and loses nothing; and later ones, too."""
+        if not self.is_sparse_ and fits_single(table):
+            self.is_single_ = True
+            return single(table)
+        return table
+
     def transform(self, X: Table | ArrayLike) -> Matrix:
-        """Return the table as a matrix of float64, (n, p), with NaN for missing values; sparse stays sparse."""
+        """Return the table as a matrix of numbers, (n, p), with NaN for missing values; sparse stays sparse."""
+        matrix = self._transformed(X)
+        return single(matrix) if self.is_single_ else matrix
+
+    def _transformed(self, X: Table | ArrayLike) -> Matrix:
         if isinstance(X, sparse.spmatrix | sparse.sparray):
             return self._sparse(X)
         frame = as_frame(X)
@@ -169,7 +181,7 @@ class TableCleaner(BaseEstimator):  # type: ignore[misc]
         step = max(1, MOST_CELLS // max(len(frame), 1))
         for group in (strings[start : start + step] for start in range(0, len(strings), step)):
             values = frame.iloc[:, group].to_numpy(dtype=object)
-            found |= {i: _coded(_known_texts(values[:, place]), kinds[i]) for place, i in enumerate(group)}
+            found |= {i: _coded(known_texts(values[:, place]), kinds[i]) for place, i in enumerate(group)}
         dates = [i for i, kind in enumerate(kinds) if kind.kind == "date" and isinstance(dtypes[i], np.dtype)]
         for dtype in {dtypes[i] for i in dates if dtypes[i].kind == "M"}:
             group = [i for i in dates if dtypes[i] == dtype]
@@ -189,7 +201,7 @@ class TableCleaner(BaseEstimator):  # type: ignore[misc]
         if self.kinds_ is not None and frame is None:
             values = np.asarray(X, dtype=object)
             self._check_width(values.shape[1] if values.ndim == 2 else -1)
-            return self.transform(pd.DataFrame(values, columns=self.names_))
+            return self._transformed(pd.DataFrame(values, columns=self.names_))
         matrix = _as_numbers(X if frame is None else frame.to_numpy())
         self._check_width(matrix.shape[1])
         return sparse.csr_matrix(matrix) if self.is_sparse_ else matrix
@@ -299,7 +311,7 @@ def _kind_of(column: pd.Series, name: str) -> ColumnKind:
     if known.nunique() < 2 and (known.nunique() == 0 or not texts.isna().any()):
         return ColumnKind(name, "nothing")
     if not isinstance(column.dtype, pd.CategoricalDtype):
-        if pd.to_numeric(known, errors="coerce").notna().all():
+        if pd.to_numeric(pd.Series(known.unique()), errors="coerce").notna().all():
             return ColumnKind(name, "number")
         if _dates(known) is not None:
             return ColumnKind(name, "date")
@@ -319,8 +331,8 @@ def _clean(column: pd.Series, kind: ColumnKind) -> Array:
 
 def _coded(texts: Sequence[str | None], kind: ColumnKind) -> Array:
     """Return the numbers that a column of strings becomes, (n, n_outputs)."""
-    codes = _codes(texts, kind.levels)[:, None]
-    return codes if kind.kind == "category" else np.column_stack([codes, _hashed(texts)])
+    codes = coded_texts(texts, kind.levels)[:, None]
+    return codes if kind.kind == "category" else np.column_stack([codes, hashed(texts)])
 
 
 def _numbers(column: pd.Series, name: str) -> Array:
@@ -341,14 +353,8 @@ def _numbers(column: pd.Series, name: str) -> Array:
 
 def _texts(column: pd.Series) -> pd.Series:
     """Return a column of anything as stripped strings, missing ones as missing."""
-    known = _known_texts(column.astype(object).to_numpy(dtype=object))
+    known = known_texts(column.astype(object).to_numpy(dtype=object))
     return pd.Series(known, index=column.index, dtype=object)
-
-
-def _known_texts(values: AnyArray) -> list[str | None]:
-    """Return anything as stripped strings, None for what is missing."""
-    texts = [None if missing else str(value).strip() for value, missing in zip(values, pd.isna(values), strict=True)]
-    return [None if text is None or text.lower() in MISSING else text for text in texts]
 
 
 DATE_LIKE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{4}-\d{2}")
@@ -401,30 +407,6 @@ def _parts_of(times: AnyArray) -> Array:
     parts = np.stack([np.asarray(part, dtype=np.float64) for part in numbers], axis=-1)
     parts[np.isnat(times)] = np.nan
     return parts
-
-
-def _codes(texts: Sequence[str | None], levels: Sequence[str]) -> Array:
-    """Return the position of each text among the levels; NaN if missing or never seen."""
-    places = _places(tuple(levels))
-    return np.array([places.get(text, np.nan) for text in texts], dtype=np.float64)
-
-
-@lru_cache(maxsize=256)
-def _places(levels: tuple[str, ...]) -> dict[str | None, int]:
-    return {level: place for place, level in enumerate(levels)}
-
-
-def _hashed(texts: Sequence[str | None]) -> Array:
-    """Count the three-letter pieces of each text by their hash: similar texts get similar numbers."""
-    places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-    counts = np.zeros((len(places), N_HASHED))
-    for text, row in zip(places, counts, strict=True):
-        padded = "" if text is None else f" {text.lower()} "
-        for i in range(len(padded) - 2):
-            row[zlib.crc32(padded[i : i + 3].encode()) % N_HASHED] += 1
-        if text is None:
-            row[:] = np.nan
-    return np.asarray(np.log1p(counts)[[places[text] for text in texts]])
 
 
 def _listing(names: Sequence[str], most: int = 5) -> str:

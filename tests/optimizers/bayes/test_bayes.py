@@ -6,15 +6,30 @@ from typing import Any
 import ConfigSpace as CS
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
-from comitia import METHODS, FunctionEvaluator, History, Observation, Seeds, Serial, Space, Study, Trial, get_space
+from comitia import (
+    METHODS,
+    Config,
+    FunctionEvaluator,
+    History,
+    Observation,
+    Seeds,
+    Serial,
+    Space,
+    Study,
+    Trial,
+    get_space,
+)
 from comitia.gp.acquisition import lower_confidence_bound, probability_of_improvement
-from comitia.methods import Method
+from comitia.methods import Method, get_method
 from comitia.optimizers import Bayes
 from comitia.optimizers.bayes.forest import Forest
 from comitia.optimizers.bayes.gaussian_process import GaussianProcess, last_checkpoint, n_settled
 from comitia.optimizers.bayes.maximise import LocalSearch
+from comitia.optimizers.bayes.per_second import share_left
 from comitia.seams import Values
 from tests.optimizers.observed import observed
 
@@ -193,8 +208,8 @@ def test_a_forest_has_less_variance_where_it_has_seen_more() -> None:
     assert var[0] < var[1]
 
 
-def test_improvement_per_second_prefers_what_is_fast() -> None:
-    """Two branches of which nothing is known but that one is a hundred times as slow."""
+def kinds_asked(name: str, scale: float = 1.0) -> list[object]:
+    """Return six suggestions in two branches of which nothing is known but that one is a hundred times as slow."""
     definition = CS.ConfigurationSpace()
     kind = CS.CategoricalHyperparameter("kind", ["slow", "fast"])
     reals = [CS.UniformFloatHyperparameter(f"{name}:x", 0.0, 1.0) for name in ("slow", "fast")]
@@ -207,7 +222,31 @@ def test_improvement_per_second_prefers_what_is_fast() -> None:
         trial = Trial(number, 0, tuple(x.tolist()), config)
         loss = float(rng.random())
         history.append(trial)
-        history.finish(Observation(trial, "ok", (loss,), seconds=10.0 if config["kind"] == "slow" else 0.1))
-    asks = METHODS["bayes-per-second"].make_optimizer(space).ask(history, Values(history.losses.copy()), 6, Seeds(0))
-    kinds = [config["kind"] for config in space.decode(np.array([ask.x for ask in asks]))]
-    assert kinds.count("fast") >= 5
+        seconds = scale * (10.0 if config["kind"] == "slow" else 0.1)
+        history.finish(Observation(trial, "ok", (loss,), seconds=seconds))
+    asks = get_method(name).make_optimizer(space).ask(history, Values(history.losses.copy()), 6, Seeds(0))
+    return [config["kind"] for config in space.decode(np.array([ask.x for ask in asks]))]
+
+
+def test_improvement_per_second_prefers_what_is_fast() -> None:
+    assert kinds_asked("bayes-per-second").count("fast") >= 5
+
+
+def test_costs_cool_down_with_the_budget_that_is_left() -> None:
+    """While nothing is spent it is improvement per second; once all of it is, seconds count no more."""
+    spent = kinds_asked("bayes-cooled[seconds=60]", scale=1.0)  # more than a minute
+    assert spent == kinds_asked("bayes")
+    assert kinds_asked("bayes-cooled[seconds=60]", scale=1e-3).count("fast") >= 5
+    assert kinds_asked("bayes-cooled[seconds=100000]") != spent
+
+
+@given(st.lists(st.floats(0, 100), max_size=8), st.floats(1, 200))
+def test_the_share_that_is_left_falls_from_one_to_nothing(seconds: list[float], budget: float) -> None:
+    history, shares = History(1), [1.0]
+    for number, took in enumerate(seconds):
+        trial = Trial(number, 0, (0.5,), Config({"x": number}))
+        history.append(trial)
+        history.finish(Observation(trial, "ok", (0.5,), seconds=took))
+        shares.append(share_left(history, budget))
+    assert shares == sorted(shares, reverse=True)
+    assert min(shares) >= 0.0

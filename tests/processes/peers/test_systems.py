@@ -11,7 +11,6 @@ import psutil
 import pytest
 
 from comitia.bench.peers import systems
-from comitia.bench.peers.environments import is_built
 from comitia.bench.peers.registry import PEERS, SCRIPTS, Peer
 from comitia.bench.peers.systems import METRICS, run_system
 from comitia.errors import ChoiceError, PeerError, TableError, UnknownName
@@ -34,18 +33,26 @@ NUMBERS = TABLE["age"].fillna(0).to_numpy() * 3 + TABLE["count"].to_numpy(dtype=
 MAJORITY = f"""
 import sys; sys.path.insert(0, {str(SCRIPTS)!r})
 import numpy as np
-from system_protocol import serve
+from system_protocol import Fitted, serve
 
-def run(request, X_train, y_train, X_test):
+class Constant:
+    def __init__(self, value, shares=None):
+        self.value, self.shares = value, shares
+
+    def predict(self, X):
+        return np.full(len(X), self.value)
+
+    def predict_proba(self, X):
+        return np.tile(self.shares, (len(X), 1))
+
+def fit(request, X_train, y_train):
     print("noise")
-    assert list(X_train.columns) == list(X_test.columns)
     if request["task"] == "regression":
-        return np.full(len(X_test), y_train.mean()), None, "mean", {{"request": request}}
+        return Fitted(Constant(y_train.mean()), "mean", {{"request": request}})
     shares = np.bincount(y_train) / len(y_train)
-    probabilities = np.tile(shares, (len(X_test), 1))
-    return probabilities.argmax(axis=1), probabilities, "majority", {{"dtypes": X_train.dtypes.astype(str).to_dict()}}
+    return Fitted(Constant(shares.argmax(), shares), "majority", {{"dtypes": X_train.dtypes.astype(str).to_dict()}})
 
-serve("numpy", run)
+serve("numpy", fit)
 """
 
 
@@ -70,6 +77,12 @@ def test_classes_and_probabilities_come_back(tmp_path: Path) -> None:
     assert answer.probabilities[0, 0] == pytest.approx(np.mean(CLASSES[:150] == "high"))
     assert answer.learner == "majority"
     assert answer.seconds > 0
+    assert answer.predict_seconds > 0
+    assert answer.model_bytes is not None
+    assert 50 < answer.model_bytes < 10_000  # two numbers and a name
+    assert answer.peak_bytes is not None
+    assert 1e6 < answer.peak_bytes < 2e9
+    assert answer.limit_seconds == 1.0
     assert answer.details["version"] == np.__version__
     kinds = answer.details["dtypes"]
     assert kinds["age"] == kinds["count"] == "float64"
@@ -83,7 +96,7 @@ def test_numbers_come_back_and_files_are_kept_where_wanted(tmp_path: Path) -> No
     assert np.allclose(answer.predictions, X[:40, 0].mean())
     assert answer.probabilities is answer.classes is None
     request = answer.details["request"]
-    assert request["metric"] == "mse"
+    assert request["metric"] == "rmse"
     assert request["n_jobs"] == 2
     assert request["options"] == {"depth": 3}
     assert (folder / "log.txt").read_text() == "noise\n"
@@ -126,17 +139,43 @@ def test_what_cannot_be_run_is_refused(tmp_path: Path) -> None:
         classify(mine, TABLE, np.array(["a"] * N), TABLE)
 
 
+def test_a_model_that_cannot_be_saved_has_no_size_and_its_predictions_count(tmp_path: Path) -> None:
+    code = MAJORITY.replace("self.value, self.shares = value, shares", "self.value, self.f = value, lambda: 0")
+    answer = regress(system_of(tmp_path, code), NUMBERS[:, None], NUMBERS, NUMBERS[:, None])
+    assert answer.model_bytes is None
+    assert "pickle" in answer.details["not saved"]
+    assert np.allclose(answer.predictions, NUMBERS.mean())
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_a_default_booster_takes_the_raw_table_and_has_no_limit(task: Any) -> None:
+    y = CLASSES if task == "classification" else NUMBERS
+    metric = "log-loss" if task == "classification" else "squared-error"
+    table = TABLE.rename(columns={"age": 'odd "[name]", {of: it}'})
+    answer = run_system(
+        "default-lightgbm", table[:150], y[:150], table[150:], task=task, metric=metric, time_limit=None, seed=0
+    )
+    assert answer.limit_seconds is None
+    if task == "classification":
+        assert np.mean(answer.predictions == y[150:]) > 0.7
+    else:
+        assert np.mean((answer.predictions - y[150:]) ** 2) < 0.5 * np.var(y[150:])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("task", ["classification", "regression"])
 @pytest.mark.parametrize("name", [peer.name for peer in PEERS.values() if peer.kind == "system"])
 def test_the_real_ones_learn_from_a_raw_table(name: str, task: Any) -> None:
-    environment = PEERS[name].environment
-    if environment is None or not is_built(environment):
+    if not PEERS[name].is_ready:
         pytest.skip("its environment is not built")
     y = CLASSES if task == "classification" else NUMBERS
     metric = "neg_log_loss" if task == "classification" else "neg_root_mean_squared_error"
     assert metric in METRICS
-    answer = run_system(name, TABLE[:150], y[:150], TABLE[150:], task=task, metric=metric, time_limit=20, seed=0)
+    limit = 20.0 if PEERS[name].searches else None
+    answer = run_system(name, TABLE[:150], y[:150], TABLE[150:], task=task, metric=metric, time_limit=limit, seed=0)
+    assert answer.model_bytes
+    assert answer.peak_bytes
+    assert answer.predict_seconds > 0
     if task == "classification":
         assert np.mean(answer.predictions == y[150:]) > 0.7
         assert answer.probabilities is not None

@@ -18,7 +18,7 @@ from comitia.bench.cells.known_results import KNOWN, KnownResults
 from comitia.bench.cells.search_cells import run_search
 from comitia.bench.cells.study_cells import run_sampler, run_study
 from comitia.bench.cells.system_cells import SYSTEMS, ask_peer, run_system_cell
-from comitia.bench.peers.registry import PEERS
+from comitia.bench.peers.registry import PEERS, get_peer, is_peer
 from comitia.bench.plan.plan import OWN_SPACE, Cell, Experiment, Job
 from comitia.bench.problems.finding import check_problem, task_of_problem
 from comitia.bench.rows.row import Row
@@ -39,9 +39,9 @@ def find_contestant(name: str) -> tuple[RunCell, bool]:
         return partial(run_study, get_method(name)), True
     if name in SYSTEMS:
         return partial(run_system_cell, name, SYSTEMS[name].ask), True
-    if name not in PEERS:
+    if not is_peer(name):
         raise UnknownName("method", name, [*METHODS, *PEERS, *SYSTEMS])
-    peer = PEERS[name]
+    peer = get_peer(name)
     match peer.kind:
         case "sampler":
             return partial(run_sampler, peer), peer.is_ready

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from comitia.arrays import AnyArray
+from comitia.bench.report.calibration import calibration_error
 from comitia.bench.report.statistics import macro_precision_recall_f
-from comitia.bench.rows.row import Score
+from comitia.bench.rows.row import Further, Score
 from comitia.committees.combine import Answers, combined
 from comitia.evaluation.scoring import ROW_LOSSES, RowLoss
 from comitia.seams import Member
@@ -56,6 +57,22 @@ def score_classes(
     losses = log_losses if loss.needs_probabilities else ROW_LOSSES["zero-one"].rows(y_test, predicted)
     error = np.nan if losses is None else float(np.mean(losses))
     return Score(error, precision, recall, log_loss, losses)
+
+
+def further_of_numbers(predicted: AnyArray, y_test: AnyArray) -> Further:
+    """Return what is recorded of a whole system's numbers beside its score."""
+    return Further(rmse=float(np.sqrt(np.mean((predicted - y_test) ** 2))))
+
+
+def further_of_classes(predicted: AnyArray, p: AnyArray | None, y_test: AnyArray, classes: AnyArray | None) -> Further:
+    """Return what is recorded of a whole system's classes beside its score."""
+    is_right = predicted == y_test
+    recalls = [is_right[y_test == label].mean() for label in np.unique(y_test)]
+    calibration = np.nan
+    if p is not None and classes is not None:
+        codes, full = over_all_classes(p, classes, y_test)
+        calibration = calibration_error(full, codes)
+    return Further(float(1 - is_right.mean()), float(np.mean(recalls)), calibration)
 
 
 def over_all_classes(p: AnyArray, classes: AnyArray, y: AnyArray) -> tuple[AnyArray, AnyArray]:

@@ -38,6 +38,7 @@ ENVIRONMENTS: dict[str, Environment] = {
         # torch for its Gaussian process, cmaes for CMA-ES
         Environment("optuna", ((TORCH,), (TORCH, "optuna==5.0.0", "cmaes==0.13.1", "scipy")), "optuna"),
         Environment("smac", (("smac==2.4.1",),), "smac"),
+        Environment("catboost", (("catboost==1.2.10", "pyarrow"),), "catboost"),
         Environment("flaml", (("flaml[automl]==2.7.0", "pyarrow"),), "flaml"),
         Environment(
             "autogluon",

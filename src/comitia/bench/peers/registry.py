@@ -1,13 +1,14 @@
 """The registry of other tools: one entry each."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from comitia.arrays import Json
 from comitia.bench.peers.environments import is_built
-from comitia.errors import UnknownName
+from comitia.errors import ChoiceError, UnknownName
+from comitia.methods.options import split_name
 
 SCRIPTS = Path(__file__).parent / "scripts"
 
@@ -31,6 +32,10 @@ class Peer:
     """What the script is told beside the request."""
     waits_for_own_points: bool = False
     """Whether a sampler waits for the very configurations that it proposed, so that they must not be moved."""
+    searches: bool = True
+    """Whether it uses the seconds it is given; a model with its defaults takes what it takes."""
+    seconds: float | None = None
+    """Its time limit, if that is not the experiment's."""
 
     @property
     def is_ready(self) -> bool:
@@ -49,6 +54,7 @@ _SMAC = partial(
     Peer, tool="SMAC3", kind="sampler", environment="smac", script="smac_peer.py", waits_for_own_points=True
 )
 _SKLEARN = partial(Peer, tool="scikit-learn", kind="search", environment=None, script=None)
+_DEFAULTS = partial(Peer, kind="system", searches=False)
 _AUTOGLUON = partial(Peer, tool="AutoGluon", kind="system", environment="autogluon", script="autogluon_peer.py")
 PEERS: dict[str, Peer] = {
     peer.name: peer
@@ -98,6 +104,28 @@ PEERS: dict[str, Peer] = {
             options={"halving": True},
         ),
         Peer(
+            "comitia",
+            tool="comitia",
+            kind="system",
+            environment=None,
+            script="comitia_peer.py",
+            summary="AutoClassifier or AutoRegressor as they come, within the time limit.",
+        ),
+        _DEFAULTS(
+            "default-lightgbm",
+            tool="LightGBM",
+            environment=None,
+            script="lightgbm_peer.py",
+            summary="LightGBM with its defaults, no search.",
+        ),
+        _DEFAULTS(
+            "default-catboost",
+            tool="CatBoost",
+            environment="catboost",
+            script="catboost_peer.py",
+            summary="CatBoost with its defaults, no search.",
+        ),
+        Peer(
             "flaml",
             tool="FLAML",
             kind="system",
@@ -129,9 +157,33 @@ PEERS: dict[str, Peer] = {
 
 
 def get_peer(peer: str | Peer) -> Peer:
-    """Look a peer up by name; one that is a peer already is returned as it is."""
+    """Look a peer up by name; one that is a peer already is returned as it is.
+
+    A system may be given other seconds than the experiment's: `flaml[seconds=10]`.
+    """
     if isinstance(peer, Peer):
         return peer
-    if peer not in PEERS:
-        raise UnknownName("peer", peer, PEERS)
-    return PEERS[peer]
+    name, options = split_name(peer)
+    if name not in PEERS:
+        raise UnknownName("peer", name, PEERS)
+    found = PEERS[name]
+    for option, value in options.items():
+        if option != "seconds":
+            raise UnknownName("option of a peer", option, ["seconds"])
+        if found.kind != "system" or not found.searches or not isinstance(value, int) or value < 1:
+            raise ChoiceError(
+                f"'seconds' must be a whole number, of a system that searches. Got {peer!r} instead. "
+                "Write it as flaml[seconds=10]."
+            )
+        found = replace(found, name=peer, seconds=float(value))
+    return found
+
+
+def is_peer(name: str) -> bool:
+    """Tell whether a name, with options or without, is a peer's."""
+    return split_name(name)[0] in PEERS
+
+
+def is_system(name: str) -> bool:
+    """Tell whether a name is that of a whole system, which needs no space of ours."""
+    return is_peer(name) and get_peer(name).kind == "system"

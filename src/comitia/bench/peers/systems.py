@@ -1,10 +1,11 @@
 """Run a whole system, from a table to predictions, in its own environment: tables and answers travel in files."""
 
 import json
+import math
 import shutil
 import subprocess
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,6 +15,7 @@ from scipy import sparse
 
 from comitia.arrays import AnyArray, Array, Json, Table
 from comitia.bench.peers.environments import python_of, tail
+from comitia.bench.peers.memory import PeakMemory
 from comitia.bench.peers.process import environment_variables
 from comitia.bench.peers.registry import Peer, get_peer
 from comitia.errors import ChoiceError, PeerError, TableError, UnknownName
@@ -28,16 +30,21 @@ METRICS = {
     "roc_auc": "roc_auc",
     "roc_auc_ovr": "roc_auc",
     "neg_mean_squared_error": "mse",
-    "squared-error": "mse",
+    "squared-error": "rmse",
     "neg_root_mean_squared_error": "rmse",
     "neg_mean_absolute_error": "mae",
     "absolute-error": "mae",
     "r2": "r2",
 }
-"""Our losses and scikit-learn's scorers, and what the scripts call them."""
+"""Our losses and scikit-learn's scorers, and what the scripts call them. Of squared errors the root is shown, so that
+is what systems are told."""
 GRACE_SECONDS = 60.0
 GRACE_FACTOR = 1.5
 """A system is killed after `GRACE_FACTOR` times its limit and `GRACE_SECONDS`: most stop late."""
+UNLIMITED_SECONDS = 1800.0
+"""A system that has no limit is killed after so long."""
+ROOT = Path(__file__).parents[3]
+"""From which comitia is imported."""
 MODELS = "models"
 """Folder in which systems keep what they fitted; deleted at the end."""
 
@@ -53,13 +60,21 @@ class SystemAnswer:
     classes: AnyArray | None
     """The sorted classes of the training table; None for numbers."""
     seconds: float
-    """For fitting and predicting, without starting and reading."""
+    """For fitting, without starting and reading."""
     learner: str
     """What it chose, in its own words."""
     details: Json = field(default_factory=dict)
     """Its version, the models it fitted and their validation scores, as far as it says."""
     n_members: int = 1
     """How many models vote, where it says so."""
+    predict_seconds: float = math.nan
+    """For predicting the rows of the test table once."""
+    limit_seconds: float | None = None
+    """What it was told; None for no limit."""
+    peak_bytes: int | None = None
+    """The most memory that the system had with all its processes, until its predictions were there."""
+    model_bytes: int | None = None
+    """Size on disk of what it needs to predict."""
 
 
 def run_system(
@@ -70,7 +85,7 @@ def run_system(
     *,
     task: Task,
     metric: str,
-    time_limit: float,
+    time_limit: float | None,
     seed: int,
     n_jobs: int = 1,
     folder: Path | None = None,
@@ -86,8 +101,8 @@ def run_system(
     task : {"classification", "regression"}
     metric : str
         What the system shall optimise: a key of `METRICS`.
-    time_limit : float
-        Seconds that the system is told; it is killed some time later.
+    time_limit : float or None
+        Seconds that the system is told; it is killed some time later. None for a system that has no limit.
     seed, n_jobs : int
         `n_jobs` is how many processors it may use.
     folder : Path, optional
@@ -127,18 +142,24 @@ def run_system(
     with temporary or nullcontext(str(folder)) as place:
         folder = Path(place).absolute()
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "answer.json").unlink(missing_ok=True)
+        for written in ("answer.json", "predictions.parquet"):
+            (folder / written).unlink(missing_ok=True)
         _frame(X_train).to_parquet(folder / "X_train.parquet", index=False)
         _frame(X_test).to_parquet(folder / "X_test.parquet", index=False)
         pd.DataFrame({"y": y}).to_parquet(folder / "y_train.parquet", index=False)
         (folder / "request.json").write_text(json.dumps(request, indent=1))
-        _run(peer, python, folder, n_jobs, time_limit * GRACE_FACTOR + GRACE_SECONDS)
-        return _read(peer, folder, classes, X_test.shape[0])
+        timeout_seconds = UNLIMITED_SECONDS if time_limit is None else time_limit * GRACE_FACTOR + GRACE_SECONDS
+        peak_bytes = _run(peer, python, folder, n_jobs, timeout_seconds)
+        answer = _read(peer, folder, classes, X_test.shape[0])
+        return replace(answer, limit_seconds=time_limit, peak_bytes=peak_bytes)
 
 
-def _run(peer: Peer, python: str, folder: Path, n_jobs: int, timeout_seconds: float) -> None:
-    """Run the script in the folder, and kill it with all that it started."""
+def _run(peer: Peer, python: str, folder: Path, n_jobs: int, timeout_seconds: float) -> int:
+    """Run the script in the folder, kill it with all that it started, and return the most memory that it had."""
     log = folder / "log.txt"
+    variables = environment_variables(n_jobs=n_jobs)
+    if peer.environment is None:  # the comitia that runs this, wherever it was imported from
+        variables["PYTHONPATH"] = str(ROOT)
     with log.open("wb") as file:
         process = subprocess.Popen(
             [python, str(peer.path.absolute())],
@@ -146,11 +167,13 @@ def _run(peer: Peer, python: str, folder: Path, n_jobs: int, timeout_seconds: fl
             stdout=file,
             stderr=subprocess.STDOUT,
             cwd=folder,
-            env=environment_variables(n_jobs=n_jobs),
+            env=variables,
             start_new_session=True,
         )
+        memory = PeakMemory(process.pid, is_over=(folder / "predictions.parquet").exists)
         try:
-            status = process.wait(timeout_seconds)
+            with memory:
+                status = process.wait(timeout_seconds)
             what = f"It ended with {status}"
         except subprocess.TimeoutExpired:
             status, what = -1, f"It was killed after {timeout_seconds:g} s"
@@ -164,6 +187,7 @@ def _run(peer: Peer, python: str, folder: Path, n_jobs: int, timeout_seconds: fl
         raise PeerError(
             f"Peer {peer.name!r} must answer. {what} without an answer. Its log ends:\n{tail(log) or '(nothing)'}"
         )
+    return memory.peak_bytes
 
 
 def _read(peer: Peer, folder: Path, classes: AnyArray | None, n_test: int) -> SystemAnswer:
@@ -178,7 +202,15 @@ def _read(peer: Peer, folder: Path, classes: AnyArray | None, n_test: int) -> Sy
         if table.shape[1] > 1:
             probabilities = table.drop(columns="prediction").to_numpy(dtype=np.float64)
     return SystemAnswer(
-        predictions, probabilities, classes, float(answer["seconds"]), answer["learner"], answer["details"]
+        predictions,
+        probabilities,
+        classes,
+        float(answer["seconds"]),
+        answer["learner"],
+        answer["details"],
+        int(answer["n_members"]),
+        float(answer["predict_seconds"]),
+        model_bytes=answer["model_bytes"],
     )
 
 

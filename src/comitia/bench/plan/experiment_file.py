@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from comitia.arrays import Json
+from comitia.bench.peers.registry import is_system
 from comitia.bench.plan.plan import Experiment, HoldOutTest, NetworkRecipe, Validation, brings_its_own_space
 from comitia.bench.report.layouts.registry import LAYOUTS
 from comitia.errors import ExperimentError, UnknownName, check_int
@@ -73,7 +74,8 @@ def make_experiment(content: Json, name: str) -> Experiment:
     if not isinstance(content.get("method_cv", {}), dict):
         raise ExperimentError(f"'method_cv' must be a section, [method_cv]. Got {content['method_cv']!r} instead.")
     parts["method_cv"] = {name: checked_cv(cv) for name, cv in content.get("method_cv", {}).items()}
-    if "spaces" not in parts and not all(map(brings_its_own_space, parts["problems"])):
+    needs_space = not all(map(is_system, parts["methods"])) and not all(map(brings_its_own_space, parts["problems"]))
+    if "spaces" not in parts and needs_space:
         raise ExperimentError(f"An experiment on tables must have 'spaces'. {name!r} has none. See comitia spaces.")
     for key, (kind, wanted) in _TYPES.items():
         if key in parts and not isinstance(parts[key], kind):

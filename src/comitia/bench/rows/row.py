@@ -27,6 +27,15 @@ class Score(NamedTuple):
     """The loss of each row, where it is a mean over rows."""
 
 
+class Further(NamedTuple):
+    """What is recorded of a whole system's predictions beside its score."""
+
+    error: float = math.nan
+    balanced_accuracy: float = math.nan
+    calibration_error: float = math.nan
+    rmse: float = math.nan
+
+
 @dataclass(frozen=True)
 class Row:
     """One iteration of one cell; NaN and None are missing values."""
@@ -70,6 +79,24 @@ class Row:
     """What the problem is a sample of: all pools of one dataset have the same."""
     test_losses: str | None = None
     """The loss of each test row, as `packing.unpacked` reads it, where the experiment says `keep_test_losses`."""
+    limit_seconds: float = math.nan
+    """Of whole systems, as all that follow: the seconds that it was told; NaN for none."""
+    test_error: float = math.nan
+    """Share of the test rows whose class was not predicted, whatever the loss is."""
+    test_balanced_accuracy: float = math.nan
+    """Mean over the classes of the test rows of the share that was predicted."""
+    test_calibration_error: float = math.nan
+    """Of the most probable class; see `report.calibration`."""
+    test_rmse: float = math.nan
+    """Root of the mean squared error of numbers, whatever the loss is."""
+    predict_seconds: float = math.nan
+    """Of predicting the test rows once; `train_seconds` are those of the fit."""
+    peak_bytes: Many | None = None
+    """The most memory of the system with all its processes."""
+    model_bytes: Many | None = None
+    """Size on disk of what it needs to predict."""
+    yardstick_seconds: float = math.nan
+    """How fast the machine was: the seconds of a fixed fit, `cells.yardstick`, the mean of before and after."""
 
     @classmethod
     def failed(cls, error: str) -> Row:
@@ -109,12 +136,14 @@ def one_line(text: str) -> str:
 
 def _types(record: type) -> dict[str, str]:
     """Return Arrow's types of the fields of a record."""
-    names = {str: "string", int: "int32", float: "float64"}
-    found: dict[str, str] = {}
-    for name, hint in get_type_hints(record, include_extras=True).items():
-        kind, *_ = [part for part in get_args(hint) if part is not type(None)] or [hint]
-        found[name] = get_args(hint)[1] if get_origin(hint) is Annotated else names[kind]
-    return found
+    return {name: _type(hint) for name, hint in get_type_hints(record, include_extras=True).items()}
+
+
+def _type(hint: type) -> str:
+    if get_origin(hint) is Annotated:
+        return str(get_args(hint)[1])
+    kind, *_ = [part for part in get_args(hint) if part is not type(None)] or [hint]
+    return {str: "string", int: "int32", float: "float64"}.get(kind) or _type(kind)
 
 
 KEY = tuple(field.name for field in fields(Cell))

@@ -64,6 +64,7 @@ BOOSTERS = (
         },
         prepare=_with_few_codes,
         is_default=False,
+        is_slower_by_class=True,
         transforms_target=True,
     ),
     Learner(
@@ -81,6 +82,7 @@ BOOSTERS = (
         },
         prepare=_with_codes,
         is_default=False,
+        is_slower_by_class=True,
         transforms_target=True,
     ),
     Learner(
@@ -98,6 +100,7 @@ BOOSTERS = (
         },
         prepare=_with_codes,
         is_default=False,
+        is_slower_by_class=True,
         transforms_target=True,
     ),
     Learner(
@@ -123,6 +126,7 @@ BOOSTERS = (
         },
         prepare=_with_codes,
         is_default=False,
+        is_slower_by_class=True,
         package="xgboost",
         transforms_target=True,
     ),

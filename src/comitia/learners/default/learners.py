@@ -13,7 +13,7 @@ from comitia.evaluation.scoring import Task
 from comitia.learners.default.boosters import BOOSTERS
 from comitia.learners.default.classical import CLASSICAL
 from comitia.learners.default.learner import Learner, Values
-from comitia.learners.default.wide import WIDE
+from comitia.learners.default.wide import WIDE, with_scores
 from comitia.learners.learner_space import choice, integer, log_real, real
 
 
@@ -64,7 +64,13 @@ def _perceptron(own: Values, task: Task, random_state: int) -> BaseEstimator:
 
 
 DEFAULT = (
-    Learner(name="linear", make=_linear, hyperparameters=lambda: [log_real("C", 1e-4, 1e3)], default={"C": 1.0}),
+    Learner(
+        name="linear",
+        make=_linear,
+        hyperparameters=lambda: [log_real("C", 1e-4, 1e3)],
+        default={"C": 1.0},
+        seconds_per_million=0.3,
+    ),
     Learner(
         name="lightgbm",
         make=_lightgbm,
@@ -87,6 +93,8 @@ DEFAULT = (
             "reg_lambda": 1e-3,
         },
         needs_encoding=False,
+        seconds_per_million=0.5,
+        is_slower_by_class=True,
     ),
     *(
         Learner(
@@ -95,6 +103,7 @@ DEFAULT = (
             hyperparameters=lambda: [real("max_features", 0.05, 1.0), integer("min_samples_leaf", 1, 30, log=True)],
             default={"max_features": 0.4, "min_samples_leaf": 1},
             needs_encoding=False,
+            seconds_per_million={"extra-trees": 15.0, "random-forest": 75.0}[name],
         )
         for name in FORESTS
     ),
@@ -110,6 +119,7 @@ DEFAULT = (
         make=_nearest,
         hyperparameters=lambda: [integer("n_neighbors", 1, 50), choice("weights", ["uniform", "distance"])],
         default={"n_neighbors": 15, "weights": "distance"},
+        seconds_per_million=10.0,
         most_rows=50_000,
     ),
     Learner(
@@ -122,9 +132,11 @@ DEFAULT = (
             log_real("learning_rate", 1e-4, 1e-1),
         ],
         default={"layers": 2, "neurons": 128, "alpha": 1e-4, "learning_rate": 1e-3},
+        seconds_per_million=2.5,
     ),
 )
-ORDERED = (*DEFAULT, *BOOSTERS, *CLASSICAL, *WIDE)
+WITH_SCORES = tuple(with_scores(learner) for learner in DEFAULT if learner.name in ("lightgbm", "extra-trees"))
+ORDERED = (*DEFAULT, *BOOSTERS, *CLASSICAL, *WIDE, *WITH_SCORES)
 """All of comitia's own."""
 LEARNERS: dict[str, Learner] = {learner.name: learner for learner in ORDERED}
 """By name; first those of the default space, the cheapest defaults first."""

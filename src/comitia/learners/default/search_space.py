@@ -1,6 +1,6 @@
 """The default space for one table: names of learners, users' own estimators, and what to try first."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
@@ -14,7 +14,8 @@ from comitia.evaluation.scoring import Task
 from comitia.learners.default.encoder import encoded
 from comitia.learners.default.learner import TARGET, Learner, Values
 from comitia.learners.default.learners import LEARNERS, ORDERED
-from comitia.learners.learner_space import LearnerSpace, choice, space_of
+from comitia.learners.default.portfolio import META, portfolio_for, portfolio_of
+from comitia.learners.learner_space import LearnerSpace, space_of
 from comitia.learners.target import TARGETS, TransformedTarget
 from comitia.space import Config, Space
 from comitia.space.config import Value
@@ -83,7 +84,7 @@ class DefaultSpace:
     space: Space
     build: Builder
     first: tuple[Values, ...]
-    """The defaults of every learner, cheapest first."""
+    """A portfolio for such tables, if there is one, and the defaults of all other learners, cheapest first."""
 
 
 def default_space(
@@ -103,7 +104,10 @@ def default_space(
     names = [name for name in LEARNERS if name in named and name not in exclude]
     if not names and not users:
         raise ChoiceError("At least one learner must be left to search. Got an empty choice. Exclude fewer.")
-    learner = choice("learner", [*names, *(user.name for user in users)])
+    portfolio = portfolio_for(columns, task, n_rows, names)
+    meta: dict[Hashable, str] | None = None if portfolio is None else {META: portfolio.name}
+    choices = [*names, *(user.name for user in users)]
+    learner = CS.CategoricalHyperparameter("learner", choices, meta=meta)
     definition = space_of(learner)
     parts = {name: space_of(*LEARNERS[name].definitions(task)) for name in names}
     parts |= {user.name: user.space for user in users if user.space is not None}
@@ -121,15 +125,25 @@ def _suits(learner: Learner, task: Task, n_rows: int) -> bool:
 
 
 def first_trials(space: Space) -> tuple[Values, ...]:
-    """Return the default of every learner of `LEARNERS` that a space has, cheapest first; none for another space."""
+    """Return what to try first in a space of learners with names; nothing for another space.
+
+    That is the portfolio that the space names, where it has these learners, and the default of every learner that is
+    not in it, cheapest first.
+    """
     learner = space.configspace.get("learner")
     if not isinstance(learner, CS.CategoricalHyperparameter):
         return ()
-    found = ((name, _first_of(LEARNERS[name], space.configspace)) for name in LEARNERS if name in learner.choices)
-    return tuple(
-        {"learner": name, **{f"{name}:{key}": value for key, value in values.items()}}
-        for name, values in found
-        if values is not None
+    ours = {name: _first_of(LEARNERS[name], space.configspace) for name in LEARNERS if name in learner.choices}
+    portfolio = portfolio_of(learner)
+    known = () if portfolio is None else portfolio.trials
+    tried = {trial["learner"] for trial in known}
+    return (
+        *(trial for trial in known if ours.get(trial["learner"]) is not None),
+        *(
+            {"learner": name, **{f"{name}:{key}": value for key, value in values.items()}}
+            for name, values in ours.items()
+            if values is not None and name not in tried
+        ),
     )
 
 

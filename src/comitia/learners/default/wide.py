@@ -1,20 +1,25 @@
-"""A linear model over a wide range of penalties and columns, and networks behind robust scaling; to be named, too."""
+"""Linear models over wide ranges, trees that get their scores, networks behind robust scaling; to be named, too."""
+
+from dataclasses import replace
 
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from comitia.evaluation.scoring import Task
 from comitia.learners.default.encoder import encoded
 from comitia.learners.default.learner import Learner, Values
 from comitia.learners.learner_space import choice, integer, log_real
+from comitia.learners.linear_scores import LinearScores
 from comitia.learners.perceptrons import Perceptrons
-from comitia.learners.scaling import Hinges, RobustScale
+from comitia.learners.scaling import Hinges, Products, RobustScale
 from comitia.tables.cleaner import Columns
 
-COLUMNS = ("scaled", "raw", "splines")
-"""How a linear model sees columns of numbers: standardised, as they are, or bent at quantiles."""
+COLUMNS = ("scaled", "raw", "splines", "products")
+"""How a linear model sees columns of numbers: standardised, as they are, bent at quantiles, or with their products."""
+SCORING_C = 100.0
+"""Of the linear model whose scores trees get: a contrast of two columns that are much alike has large weights."""
 
 
 def _linear(own: Values, task: Task, random_state: int) -> BaseEstimator:
@@ -25,8 +30,18 @@ def _linear(own: Values, task: Task, random_state: int) -> BaseEstimator:
 
 
 def _for_columns(model: BaseEstimator, own: Values, columns: Columns, task: Task) -> BaseEstimator:
-    numbers = {"scaled": StandardScaler(), "raw": "passthrough", "splines": make_pipeline(Hinges(), StandardScaler())}
+    numbers = {
+        "scaled": StandardScaler(),
+        "raw": "passthrough",
+        "splines": make_pipeline(Hinges(), StandardScaler()),
+        "products": make_pipeline(StandardScaler(), Products(task == "classification"), StandardScaler()),
+    }
     return encoded(model, columns, task, numbers[own["columns"]])
+
+
+def _with_scores(model: BaseEstimator, own: Values, columns: Columns, task: Task) -> BaseEstimator:
+    linear = LogisticRegression(C=SCORING_C, max_iter=200) if task == "classification" else Ridge(1 / SCORING_C)
+    return Pipeline([("scores", LinearScores(encoded(linear, columns, task), task)), ("learner", model)])
 
 
 def _robustly(model: BaseEstimator, own: Values, columns: Columns, task: Task) -> BaseEstimator:
@@ -62,3 +77,10 @@ WIDE = (
         transforms_target=True,
     ),
 )
+
+
+def with_scores(learner: Learner) -> Learner:
+    """Return a learner of trees that gets the scores of a linear model as further columns."""
+    return replace(
+        learner, name=f"{learner.name}-linear", prepare=_with_scores, is_default=False, transforms_target=True
+    )

@@ -10,7 +10,7 @@ from comitia.history import History
 from comitia.optimizers.bayes.apart import SHARE, apart
 from comitia.optimizers.bayes.gaussian_process import GaussianProcess
 from comitia.optimizers.bayes.maximise import LocalSearch
-from comitia.optimizers.bayes.per_second import PerSecond, log_seconds
+from comitia.optimizers.bayes.per_second import PerSecond, log_seconds, share_left
 from comitia.optimizers.bayes.single_thread import one_thread
 from comitia.optimizers.sobol import Sobol
 from comitia.optimizers.unseen import Unseen
@@ -39,6 +39,8 @@ class Bayes:
         Every so many-th trial is a random configuration, as SMAC interleaves them; 0 is none.
     clock : callable (space) -> Surrogate, optional
         Learns how long trials take; then what counts is expected improvement per second.
+    cooling_seconds : float, optional
+        Seconds that all trials together may take: what they take counts less, the less is left; see `per_second`.
     share : float
         How far suggestions keep from pending trials, as a share of the distance between finished ones; see `apart`.
     """
@@ -54,6 +56,7 @@ class Bayes:
         n_initial: int = 5,
         random_every: int = 0,
         clock: Callable[[Space], Surrogate] | None = None,
+        cooling_seconds: float | None = None,
         share: float = SHARE,
     ) -> None:
         self._space = space
@@ -61,6 +64,7 @@ class Bayes:
         self._maximiser = maximiser
         self._n_initial, self._random_every = n_initial, random_every
         self._clock = None if clock is None else clock(space)
+        self._cooling_seconds = cooling_seconds
         self._share = share
         self._initial = Sobol(space)
 
@@ -82,7 +86,8 @@ class Bayes:
         if self._clock is not None:
             seconds = log_seconds(history)[says_something]
             clock = self._clock.belief(X, Values(seconds, n_pending=history.n_pending), len(history), seeds)
-            belief = PerSecond(belief, clock, float(seconds.std()))
+            exponent = 1.0 if self._cooling_seconds is None else share_left(history, self._cooling_seconds)
+            belief = PerSecond(belief, clock, float(seconds.std()), exponent)
         if history.n_pending or n > 1:
             belief = apart(belief, self._space, X, self._share)
         if history.n_pending:

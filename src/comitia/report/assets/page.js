@@ -175,7 +175,7 @@ const comitia = (() => {
       ? `In 90 of 100 cases the true score is between ${number(estimate.low)} and ${number(estimate.high)}. The rows that chose the model say ${number(estimate.optimistic)}, which is optimistic. ${estimate.against_default}`
       : head.best && head.is_of_rows ? "The best of many, judged by the rows that chose it: optimistic." : "";
     const facts = [
-      ["Trials", number(head.n_finished), [head.n_failed ? `${number(head.n_failed)} failed` : "none failed", head.n_pending ? `${number(head.n_pending)} ${head.state === "finished" ? "stopped at the end" : "not finished"}` : null]],
+      ["Trials", number(head.n_finished), [head.n_failed ? `${number(head.n_failed)} failed` : "none failed", head.n_pending ? `${number(head.n_pending)} ${head.state === "finished" ? "stopped or left out at the end" : "not finished"}` : null]],
       head.fit_seconds || head.trial_seconds ? ["Time", seconds(head.fit_seconds ?? head.trial_seconds), [head.fit_seconds === null ? "of all trials, added up" : `trials, added up: ${seconds(head.trial_seconds)}`]] : null,
       head.returned ? ["Returned", head.returned, []] : null,
       best ? ["Best single trial", best, head.is_of_rows ? ["on validation rows, optimistic"] : []] : null,

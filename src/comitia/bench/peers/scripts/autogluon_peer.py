@@ -4,14 +4,27 @@ It has no seed: its models and splits are seeded by constants of its own, so `se
 """
 
 from autogluon.tabular import TabularPredictor
-from system_protocol import serve
+from system_protocol import Fitted, serve
 
 LABEL = "__target__"
 METRICS = {"mse": "mean_squared_error", "rmse": "root_mean_squared_error", "mae": "mean_absolute_error"}
 """Where its name of a metric is another."""
 
 
-def run(request, X_train, y_train, X_test):
+class Predicting:
+    """A predictor whose probabilities are one column for each class, in order."""
+
+    def __init__(self, predictor, n_classes):
+        self.predictor, self.n_classes = predictor, n_classes
+
+    def predict(self, X):
+        return self.predictor.predict(X)
+
+    def predict_proba(self, X):
+        return self.predictor.predict_proba(X)[list(range(self.n_classes))]
+
+
+def fit(request, X_train, y_train):
     """Fit what the presets say on this machine's processors."""
     is_class = request["task"] == "classification"
     kind = ("binary" if request["n_classes"] == 2 else "multiclass") if is_class else "regression"
@@ -20,7 +33,7 @@ def run(request, X_train, y_train, X_test):
         LABEL,
         problem_type=kind,
         eval_metric=names.get(request["metric"], request["metric"]),
-        path="models",
+        path="models/all",
         verbosity=2,
     )
     predictor.fit(
@@ -30,13 +43,14 @@ def run(request, X_train, y_train, X_test):
         num_gpus=0,
         **request["options"],
     )
-    probabilities = None
-    if is_class:
-        probabilities = predictor.predict_proba(X_test)[list(range(request["n_classes"]))]
     board = predictor.leaderboard(display=False)
-    details = {"models": board["model"].tolist(), "score": float(board["score_val"].iloc[0])}
-    return predictor.predict(X_test), probabilities, predictor.model_best, details
+    return Fitted(
+        Predicting(predictor, request["n_classes"]),
+        predictor.model_best,
+        {"models": board["model"].tolist(), "score": float(board["score_val"].iloc[0])},
+        save=lambda folder: predictor.clone_for_deployment(str(folder)),  # without the models that do not vote
+    )
 
 
 if __name__ == "__main__":
-    serve("autogluon.tabular", run)
+    serve("autogluon.tabular", fit)

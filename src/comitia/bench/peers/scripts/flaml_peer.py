@@ -1,10 +1,10 @@
 """FLAML: from tables to predictions."""
 
 from flaml import AutoML
-from system_protocol import serve
+from system_protocol import Fitted, serve
 
 
-def run(request, X_train, y_train, X_test):
+def fit(request, X_train, y_train):
     """Fit with FLAML's own learners and resampling."""
     metric = request["metric"]  # all but one have the same name there
     automl = AutoML()
@@ -25,9 +25,8 @@ def run(request, X_train, y_train, X_test):
         "loss": automl.best_loss,
         "best_after_seconds": automl.time_to_find_best_model,
     }
-    probabilities = automl.predict_proba(X_test) if request["task"] == "classification" else None
-    return automl.predict(X_test), probabilities, automl.best_estimator, details
+    return Fitted(automl, automl.best_estimator, details)
 
 
 if __name__ == "__main__":
-    serve("flaml", run)
+    serve("flaml", fit)

@@ -1,13 +1,15 @@
 """mljar-supervised: from tables to predictions. Option: `mode`."""
 
+import shutil
+
 from supervised import AutoML
-from system_protocol import serve
+from system_protocol import Fitted, serve
 
 METRICS = {"log_loss": "logloss", "roc_auc": "auc"}
 """Where its name of a metric is another."""
 
 
-def run(request, X_train, y_train, X_test):
+def fit(request, X_train, y_train):
     """Fit in the mode asked for, without explanations."""
     is_class = request["task"] == "classification"
     is_binary = request["n_classes"] == 2
@@ -16,7 +18,7 @@ def run(request, X_train, y_train, X_test):
     if metric == "auc" and not is_binary:
         metric = "logloss"  # it has no area under the curve for several classes
     automl = AutoML(
-        results_path="models",
+        results_path="models/all",
         total_time_limit=max(1, int(request["time_limit"])),
         ml_task=kind,
         eval_metric=metric,
@@ -26,12 +28,16 @@ def run(request, X_train, y_train, X_test):
         **request["options"],
     )
     automl.fit(X_train, y_train)
-    probabilities = automl.predict_proba(X_test) if is_class else None
     board = automl.get_leaderboard()
     best = board.loc[board["metric_value"].astype(float).idxmin()] if len(board) else {}
     details = {"models": board["name"].tolist() if len(board) else [], "loss": best.get("metric_value")}
-    return automl.predict(X_test), probabilities, best.get("model_type", ""), details
+    return Fitted(
+        automl,
+        best.get("model_type", ""),
+        details,
+        save=lambda folder: shutil.copytree("models/all", folder),
+    )
 
 
 if __name__ == "__main__":
-    serve("mljar-supervised", run)
+    serve("mljar-supervised", fit)

@@ -1,0 +1,241 @@
+"""What one decision is worth: the Auto classes for 20 s with a change and without, one thread each, on thirty sets.
+
+- `python benchmarks/studies/ablate.py run ROWS.csv --variants best include+catboost --data DATA --jobs 2` fits the
+  baseline and each variant on two thirds of a set and judges it on the rest, all variants of a set one after the other.
+  Rows are added as they come; running again fills gaps. Only idle cores give a fair comparison: rows have the speed of
+  the machine (see `lazy.py`);
+- `... report ROWS.csv` prints, for each variant, the mean relative loss against the baseline with a 90 % interval over
+  sets, wins and losses, trials, and the share of the limit that was used.
+
+A variant is a name of `VARIANTS`, or says its change: `include+catboost`, `exclude+mlp`, `method=bayes-cooled`,
+`preset=best`, `NAME=VALUE` for any parameter; several changes are joined by `/`, such as
+`method=committee-cooled/include+catboost`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import csv
+import os
+import warnings
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from lazy import speed
+from sklearn.datasets import load_iris
+from sklearn.metrics import log_loss
+from sklearn.model_selection import train_test_split
+
+from comitia import AutoClassifier, AutoRegressor, Workers
+from comitia.bench.problems.finding import data_folder, find_table
+from comitia.bench.problems.problems import FixedTable
+from comitia.evaluation.scoring import Task
+from comitia.execution.kept import kept_starter
+from comitia.execution.starters import THREAD_VARIABLES
+from comitia.learners.default import LEARNERS
+
+BASELINE = "baseline"
+VARIANTS = {
+    BASELINE: "",
+    "lazy": "method=committee-lazy",
+    "per-second": "method=committee-per-second",
+    "cooled": "method=committee-cooled",
+    "boosters": "include+catboost/include+xgboost",
+    "best": "preset=best",
+}
+"""By name; a new one is one line."""
+CLASSIFICATION = (
+    "annealing", "balance_scale", "blood_transfusion", "breast_cancer", "car", "cardiotocography_10", "ecoli",
+    "german_credit", "ionosphere", "optical_digits", "page_blocks", "pc4", "pima", "segment", "sonar", "spambase",
+    "steel_plates", "vowel", "wine_quality_red", "yeast",
+)  # fmt: skip
+REGRESSION = (
+    "abalone_rings", "ailerons", "auto_mpg", "bank32nh", "cpu_act", "housing", "kin8nm", "machine_cpu", "stock",
+    "triazines",
+)  # fmt: skip
+SECONDS = 20.0
+COLUMNS = (
+    "set", "split", "variant", "seconds", "change", "loss", "error", "n_trials", "n_failed", "n_members",
+    "fit_seconds", "speed", "failure",
+)  # fmt: skip
+"""The loss is the log loss, or the root of the mean squared error; the change is what the variant stood for."""
+KEY = ["set", "split", "variant", "seconds"]
+MEASURES = {"loss": "log loss, or RMSE", "error": "error"}
+
+
+class Cell(NamedTuple):
+    """One fit."""
+
+    name: str
+    split: int
+    variant: str
+    seconds: float
+
+
+def change_of(variant: str) -> str:
+    """Return what a variant changes: by its name, or as it is spelled."""
+    return VARIANTS.get(variant, variant)
+
+
+def parameters(change: str, task: Task, n_rows: int) -> dict[str, Any]:
+    """Return the parameters of the Auto classes that a change stands for."""
+    found: dict[str, Any] = {}
+    for part in filter(None, change.split("/")):
+        name, equals, text = part.partition("=")
+        if equals:
+            found[name] = _value(text)
+            continue
+        name, plus, learner = part.partition("+")
+        if not plus or name not in ("include", "exclude"):
+            raise SystemExit(f"A change must be NAME=VALUE, include+LEARNER or exclude+LEARNER. Got {part!r}.")
+        found.setdefault(name, _default_learners(task, n_rows) if name == "include" else []).append(learner)
+    return found
+
+
+def _value(text: str) -> Any:
+    """Read a number, a list, True, False or None; anything else is a string."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def _default_learners(task: Task, n_rows: int) -> list[str]:
+    """Return what is searched where nothing is included."""
+    return [
+        name
+        for name, learner in LEARNERS.items()
+        if learner.is_default and task in learner.tasks and n_rows <= (learner.most_rows or n_rows)
+    ]
+
+
+def run_cell(cell: Cell, data: Path | None) -> tuple[object, ...]:
+    """Fit an Auto class for some seconds, and judge it on a third of the rows."""
+    warnings.simplefilter("ignore")
+    change = change_of(cell.variant)
+    table = find_table(cell.name, data, "This study")
+    assert isinstance(table, FixedTable)
+    rows = train_test_split(np.arange(len(table.y)), test_size=1 / 3, random_state=cell.split)
+    X, X_test = (table.raw.iloc[some] for some in rows)
+    y, y_test = (table.y[some] for some in rows)
+    kind: Any = AutoClassifier if table.task == "classification" else AutoRegressor
+    options = {"time_limit": cell.seconds, "random_state": cell.split, **parameters(change, table.task, len(y))}
+    before = speed()
+    try:
+        with Workers(1, starter=kept_starter, trial_time_limit=0.4 * cell.seconds) as workers:
+            model = kind(executor=workers, **options).fit(X, y)
+        loss, error = losses(model, X_test, y_test)
+    except Exception as failure:  # a variant that fails is a result, too
+        return (*cell, change, *[np.nan] * 6, before, f"{type(failure).__name__}: {failure}"[:200])
+    history = model.study_.history
+    counts = history.n_finished, history.n_failed, len(model.members_)
+    return (*cell, change, loss, error, *counts, model.fit_seconds_, before, "")
+
+
+def losses(model: Any, X: pd.DataFrame, y: Any) -> tuple[float, float]:
+    """Return the log loss and the error on new rows, or the root of the mean squared error and nothing."""
+    predicted = model.predict(X)
+    if not hasattr(model, "classes_"):
+        return float(np.sqrt(np.mean((predicted - y) ** 2))), np.nan
+    known = np.isin(y, model.classes_)
+    loss = log_loss(y[known], model.predict_proba(X)[known], labels=model.classes_)
+    return float(loss), float(np.mean(predicted != y))
+
+
+def warm_up() -> None:
+    """Import what a first fit would import, so that no variant pays for it."""
+    warnings.simplefilter("ignore")
+    X, y = load_iris(return_X_y=True)
+    with Workers(1, starter=kept_starter) as workers:
+        AutoClassifier(n_trials=2, executor=workers, include=["linear", "lightgbm"], estimate=False).fit(X, y)
+
+
+def run_missing(args: argparse.Namespace) -> None:
+    """Run what is missing, and add it to a file."""
+    done: set[tuple[object, ...]] = set()
+    if args.rows.exists():
+        done = set(pd.read_csv(args.rows)[KEY].itertuples(index=False, name=None))
+    sets = {"classification": CLASSIFICATION, "regression": REGRESSION, "all": (*CLASSIFICATION, *REGRESSION)}
+    names = args.sets or sets[args.task]
+    variants = list(dict.fromkeys([BASELINE, *args.variants]))
+    for variant in variants:
+        parameters(change_of(variant), "classification", 100)  # a wrong spelling ends it here
+    cells = [
+        Cell(name, split, variant, args.seconds)
+        for split in range(args.splits)
+        for name in names
+        for variant in variants
+    ]
+    left = [cell for cell in cells if cell not in done]
+    folder = data_folder(args.data)
+    for name in THREAD_VARIABLES:
+        os.environ[name] = "1"
+    pool = ProcessPoolExecutor(args.jobs, mp_context=get_context("spawn"), initializer=warm_up)
+    with args.rows.open("a", newline="", encoding="utf-8") as file, pool:
+        writer = csv.writer(file, lineterminator="\n")
+        if not done:
+            writer.writerow(COLUMNS)
+        for future in as_completed([pool.submit(run_cell, cell, folder) for cell in left]):
+            writer.writerow([f"{entry:.8g}" if isinstance(entry, float) else entry for entry in future.result()])
+            file.flush()
+
+
+def report(rows: pd.DataFrame) -> None:
+    """Print a line for each variant and measure."""
+    rows = rows.drop_duplicates(KEY, keep="last")
+    for seconds, some in rows.groupby("seconds"):
+        for measure, name in MEASURES.items():
+            print(f"{name}, {seconds:g} s")
+            print("| variant | sets | relative (90 % interval over sets) | wins-losses | failed | trials | used |")
+            print("|---|---|---|---|---|---|---|")
+            for variant in [one for one in some["variant"].unique() if one != BASELINE] or [BASELINE]:
+                print(_line(some, variant, measure))
+            print()
+
+
+def _line(rows: pd.DataFrame, variant: str, measure: str) -> str:
+    """Compare a variant with the baseline on the splits that both have."""
+    both = rows.pivot(index=["set", "split"], columns="variant", values=[measure, "n_trials", "fit_seconds", "seconds"])
+    both = both.dropna(subset=[(measure, variant), (measure, BASELINE)])
+    this, that = both[measure][variant], both[measure][BASELINE]
+    change = (2 * (this - that) / (this + that)).fillna(0.0).groupby("set").mean()
+    low = high = np.nan
+    if len(change):
+        drawn = np.random.default_rng(0).choice(change.to_numpy(), (10_000, len(change))).mean(axis=1)
+        low, high = np.quantile(drawn, [0.05, 0.95])
+    trials = {one: float(both["n_trials"][one].mean()) for one in (variant, BASELINE)}
+    used = {one: float((both["fit_seconds"][one] / both["seconds"][one]).mean()) for one in (variant, BASELINE)}
+    n_failed = int(rows.loc[rows["variant"] == variant, "loss"].isna().sum())
+    return (
+        f"| {variant} | {len(change)} | {100 * change.mean():+.2f} % ({100 * low:+.2f} to {100 * high:+.2f}) "
+        f"| {np.sum(change < 0)}-{np.sum(change > 0)} | {n_failed} "
+        f"| {trials[variant]:.1f} for {trials[BASELINE]:.1f} "
+        f"| {100 * used[variant]:.1f} % for {100 * used[BASELINE]:.1f} % |"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("step", choices=["run", "report"])
+    parser.add_argument("rows", type=Path, help="a CSV file, such as experiments/rows/ablations.csv")
+    parser.add_argument("--variants", nargs="+", default=[], metavar="VARIANT")
+    parser.add_argument("--data", type=Path, help="folder of tables; COMITIA_DATA if not given")
+    parser.add_argument("--seconds", type=float, default=SECONDS)
+    parser.add_argument("--splits", type=int, default=1)
+    parser.add_argument("--task", choices=["classification", "regression", "all"], default="all")
+    parser.add_argument("--sets", nargs="+", help="only these")
+    parser.add_argument("--jobs", type=int, default=1, help="runs at a time, one thread each")
+    args = parser.parse_args()
+    if args.step == "report":
+        report(pd.read_csv(args.rows))
+    else:
+        run_missing(args)
+
+
+if __name__ == "__main__":
+    main()
