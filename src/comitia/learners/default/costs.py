@@ -29,8 +29,8 @@ COSTS: Mapping[str, tuple[float, float]] = {
     "xgboost": (0.75, 0.8),
     "catboost": (2.6, 0.6),
 }
-"""Seconds for a thousand rows, and the power. The last four are `lightgbm` and `extra-trees` times the median ratio on 21
-tables of `experiments/rows/portfolio.csv`, with powers that are guesses."""
+"""Seconds for a thousand rows, and the power. The last four are those of `lightgbm` and `extra-trees` times the median
+ratio on 21 tables of `experiments/rows/portfolio.csv`, with powers that are guesses."""
 UNKNOWN = "extra-trees"
 """What learners without an entry are taken to cost as much as."""
 
