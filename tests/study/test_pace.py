@@ -18,16 +18,16 @@ from comitia.study.pace import expected_seconds
 N_FITS = 5
 
 
-def of_two() -> Space:
-    """Return a space of a slow and a quick learner, each with a size."""
+def of_kinds(*names: str) -> Space:
+    """Return a space of learners, each with a size."""
     definition = CS.ConfigurationSpace()
-    kind = CS.CategoricalHyperparameter("kind", ["slow", "quick"])
-    sizes = [CS.UniformFloatHyperparameter(f"{name}:size", 1.0, 100.0, log=True) for name in ("slow", "quick")]
+    kind = CS.CategoricalHyperparameter("kind", list(names))
+    sizes = [CS.UniformFloatHyperparameter(f"{name}:size", 1.0, 100.0, log=True) for name in names]
     definition.add(kind, *sizes, *(CS.EqualsCondition(x, kind, x.name.split(":")[0]) for x in sizes))
     return Space(definition)
 
 
-SPACE = of_two()
+SPACE = of_kinds("slow", "quick")
 
 
 def trial_of(number: int, kind: str, size: float) -> Trial:
@@ -78,6 +78,22 @@ def test_a_branch_that_was_never_tried_is_known_by_what_is_typical() -> None:
     assert expected(history, "quick") == pytest.approx(30.0)
     typical = {"slow": 2.0, "quick": 0.02}
     assert expected(history, "quick", typical=lambda config: typical[str(config["kind"])]) == pytest.approx(0.3)
+
+
+def test_a_branch_that_was_never_tried_gets_the_benefit_of_the_doubt() -> None:
+    """One learner that takes much longer than usual, on these columns, says little about another."""
+    space = of_kinds("dear", "usual", "new")
+    history = History(len(space), space=space)
+
+    def trial(number: int, kind: str) -> Trial:
+        X = space.encode([{"kind": kind, f"{kind}:size": 10.0}])
+        return Trial(number, number, tuple(X[0].tolist()), space.decode(X)[0])
+
+    for number, (kind, seconds) in enumerate((("dear", 12.0), ("usual", 2.0))):
+        history.append(trial(number, kind))
+        history.finish(Observation(trial(number, kind), "ok", (0.5,), seconds=seconds, n_evaluations=1))
+    found = expected_seconds(history, trial(2, "new"), lambda trial: 1, lambda config: 2.0)
+    assert found == pytest.approx(2.0)
 
 
 @given(st.lists(st.tuples(st.floats(1, 100), st.floats(1e-3, 1e3)), min_size=1, max_size=12), st.floats(1, 100))
