@@ -139,6 +139,8 @@ def runs_table(folder: Path) -> Table:
     for path in sorted(folder.glob("*.parquet")):
         cell = ["problem", "space", "validation", "method", "repetition"]
         frame = pd.read_parquet(path, columns=[*cell, "finished_at", "machine", "versions"])
+        if frame.empty:  # begun a moment ago
+            continue
         days = sorted({str(moment)[:10] for moment in frame["finished_at"]})
         counts = [frame["problem"].nunique(), frame["method"].nunique(), len(frame[cell].drop_duplicates())]
         texts = [f"`{path.stem}`", *(f"{count:,}" for count in counts), days[0], days[-1]]
