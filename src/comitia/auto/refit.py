@@ -103,21 +103,21 @@ class Refits:
         self.task = Refit(evaluator, study.seeds)
         self.crew = make_crew(self.task, executor)
         self._history, self._manner = study.history, manner
-        self._begun: dict[Member, tuple[list[Job], float]] = {}
+        self._begun: dict[tuple[Member, float], tuple[list[Job], float]] = {}
 
     def since(self) -> dict[int, float]:
         """Return the seconds since fits have begun, by the numbers of their trials."""
         now = time.monotonic()
-        return {member.trial: now - at for member, (_, at) in self._begun.items() if member.trial is not None}
+        return {member.trial: now - at for (member, _), (_, at) in self._begun.items() if member.trial is not None}
 
     def begin_some(self, members: Sequence[Member], n: int) -> None:
         """Begin to fit the first `n` of these members that were not begun yet."""
-        for member in [one for one in members if self._key(one) not in self._begun][:n]:
+        for member in [one for one in members if self._key(one, 1.0) not in self._begun][:n]:
             self.begin(member)
 
     def begin(self, member: Member, growth: float = 1.0) -> list[Job]:
         """Begin to fit a member, unless that has begun; return its fits, on up to `growth` times as many rows."""
-        key = self._key(member)
+        key = self._key(member, growth)
         if key not in self._begun:
             jobs = self.task.jobs(member, self._history, self._manner, growth)
             self._begun[key] = jobs, time.monotonic()
@@ -130,10 +130,11 @@ class Refits:
         self._begun = {}
         return {outcome.task for outcome in self.crew.abandon()}
 
-    @staticmethod
-    def _key(member: Member) -> Member:
-        """Return what its fits depend on: neither its weight nor its temperature."""
-        return Member(member.config, 1.0, member.trial)
+    def _key(self, member: Member, growth: float) -> tuple[Member, float]:
+        """Return what its fits depend on: neither its weight nor its temperature, nor more rows if it has all."""
+        most_rows = self.task.evaluator.most_rows
+        has_part = self._manner == "full" and most_rows is not None and most_rows(member.config) is not None
+        return Member(member.config, 1.0, member.trial), growth if has_part else 1.0
 
 
 def fit_again(
