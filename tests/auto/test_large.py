@@ -10,6 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 from comitia import AutoClassifier, Config, History, Observation, Serial, Study, TableEvaluator, Trial
 from comitia.auto import large
 from comitia.auto.large import RowsByLearner, growth, recorded_rows, rows_by_learner
+from comitia.auto.refit import Refits
 from comitia.learners.default import default_space
 from comitia.learners.default.learners import LEARNERS
 from comitia.seams import Member
@@ -91,6 +92,16 @@ def test_rows_grow_as_far_as_half_of_the_time_allows() -> None:
     assert growth(members, known, judge, 20.0, 2) == pytest.approx(5.0)
     assert growth(members, known, judge, 20.0, 1) == pytest.approx((10 - 5) / 3)
     assert growth(members[2:], known, judge, 20.0, 2) == 1.0
+
+
+def test_a_member_that_was_fitted_in_case_is_fitted_again_on_more_rows() -> None:
+    """The cheapest trial is fitted first, on as few rows as its trial had; as a member it gets more of them."""
+    space = default_space(Columns(1), "classification", 100).space
+    refits = Refits(Study(space, seed=0), evaluator({"few": 50}), "full", Serial())
+    few, whole = Member(Config({"learner": "few"}), 1.0, None), Member(Config({"learner": "all"}), 1.0, None)
+    assert [len(job.rows) for job in refits.begin(few)] == [50]
+    assert [len(job.rows) for job in refits.begin(few, 1.6)] == [80]
+    assert refits.begin(whole, 3.0) is refits.begin(whole)  # one that has all rows is fitted once
 
 
 @pytest.mark.parametrize("refit", ["full", "folds", False])
