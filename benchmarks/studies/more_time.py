@@ -115,7 +115,7 @@ def earlier(longest: Any, n: int, seconds: float, workers: Workers, X: pd.DataFr
     refitted = fit_again(model.study_, auto.evaluator, "full", workers, meter)
     model.members_ = refitted.members or [auto.fallback()]
     found = auto.validated(model.study_, model.members_, tunes=longest._tunes_decisions)
-    model.ensemble_ = auto.ensemble(model.study_, model.members_, None if found is None else found.rule)
+    model.ensemble_ = auto.ensemble(model.study_, model.members_, found)
     return model
 
 

@@ -72,15 +72,15 @@ class Split:
     n_classes: int
 
 
-def load(name: str, data: Path) -> Split:
+def load(name: str, data: Path, most_rows: int = MOST_ROWS) -> Split:
     """Return a set, its training rows cleaned as in a fit; test rows of classes that are nowhere else are left out."""
     problem = find_table(name, data, "This study")
     assert isinstance(problem, FixedTable)
     n = len(problem.y)
-    share = max(1 / 3, 1 - 2 * MOST_ROWS / 3 / n)
+    share = max(1 / 3, 1 - 2 * most_rows / 3 / n)
     draw = problem.draw(HoldOutTest(share), 0)
     rng = np.random.default_rng(0)
-    some = rng.permutation(len(draw.y_train))[: 2 * MOST_ROWS // 3]
+    some = rng.permutation(len(draw.y_train))[: 2 * most_rows // 3]
     cleaner = TableCleaner().fit(draw.raw_train.iloc[some])
     X, y = cleaner.transform(draw.raw_train.iloc[some]), draw.y_train[some]
     is_kept = np.isin(draw.y_test, y) if problem.task == "classification" else np.ones(len(draw.y_test), dtype=bool)
@@ -178,13 +178,25 @@ def evaluate_aside(entry: Entry, split: Split, path: Path, limit: int) -> dict[s
     return found
 
 
-def run_set(name: str, data: Path, pool: Path, limit: int, done: frozenset[str]) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class Run:
+    """What is run on every set."""
+
+    data: Path
+    pool: Path
+    limit: int
+    most_rows: int
+    wanted: frozenset[str]
+    """Names of entries; all if empty."""
+
+
+def run_set(name: str, run: Run, done: frozenset[str]) -> list[dict[str, Any]]:
     """Evaluate what is missing of a set."""
     for package in ("lightgbm", "catboost", "xgboost"):  # an import is no part of a fit
         if find_spec(package) is not None:
             import_module(package)
-    split = load(name, data)
-    folder = pool / name
+    split = load(name, run.data, run.most_rows)
+    folder = run.pool / name
     folder.mkdir(parents=True, exist_ok=True)
     np.savez(folder / "truth.npz", y=split.y, y_test=split.y_test, n_classes=split.n_classes)
     about = {
@@ -193,11 +205,12 @@ def run_set(name: str, data: Path, pool: Path, limit: int, done: frozenset[str])
     }  # fmt: skip
     found = []
     for entry in entries(split.task):
-        if entry.name not in done and suits(entry, split):
+        is_wanted = not run.wanted or entry.name in run.wanted
+        if is_wanted and entry.name not in done and suits(entry, split):
             path = folder / f"{entry.name.replace('/', '~')}.npz"
             told = path.with_suffix(".json")  # a set that was not finished goes on here
             if not told.exists():
-                told.write_text(json.dumps(evaluate_aside(entry, split, path, limit)), encoding="utf-8")
+                told.write_text(json.dumps(evaluate_aside(entry, split, path, run.limit)), encoding="utf-8")
             found.append({**about, "entry": entry.name, **json.loads(told.read_text(encoding="utf-8"))})
     return found
 
@@ -213,15 +226,13 @@ def run_missing(args: argparse.Namespace) -> None:
         for name, entry in pd.read_csv(args.rows)[["set", "entry"]].itertuples(index=False):
             done.setdefault(name, set()).add(entry)
     names = [name for name in SETS if not args.sets or name in args.sets]
+    run = Run(data, args.pool, args.limit, args.most_rows, frozenset(args.entries))
     began = time.monotonic()
     with args.rows.open("a", newline="", encoding="utf-8") as file, ProcessPoolExecutor(args.jobs) as workers:
         writer = csv.DictWriter(file, COLUMNS, restval="", lineterminator="\n")
         if is_new:
             writer.writeheader()
-        tasks = {
-            workers.submit(run_set, name, data, args.pool, args.limit, frozenset(done.get(name, ()))): name
-            for name in names
-        }
+        tasks = {workers.submit(run_set, name, run, frozenset(done.get(name, ()))): name for name in names}
         for future in as_completed(tasks):
             for row in future.result():
                 writer.writerow({key: f"{v:.6g}" if isinstance(v, float) else v for key, v in row.items()})
@@ -237,6 +248,8 @@ def main() -> None:
     parser.add_argument("--pool", type=Path, default=Path("portfolio-pool"))
     parser.add_argument("--data", type=Path)
     parser.add_argument("--sets", nargs="*")
+    parser.add_argument("--entries", nargs="*", default=[], help="only these configurations")
+    parser.add_argument("--most-rows", type=int, default=MOST_ROWS, help="of a set, test rows included")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--limit", type=int, default=10, help="seconds of a configuration on a set")
     parser.add_argument("--parts", nargs="*", choices=PARTS, default=PARTS, help="of the report")

@@ -36,9 +36,9 @@ from comitia.auto.narration import TrialLines
 from comitia.auto.noise import Told, stretches
 from comitia.auto.refit import FittedMember, Refits, Refitted
 from comitia.auto.reserve import SEARCH_SHARE, LeaveTimeToRefit, Manner, refit_costs
+from comitia.auto.temperature import is_tempered
 from comitia.auto.validation import Validated, validated
 from comitia.committees import Ensemble
-from comitia.committees.decisions import Rule
 from comitia.errors import DroppedWarning, FallbackWarning, TableError
 from comitia.evaluation.judged import Given
 from comitia.evaluation.resampling import CV, Fixed
@@ -239,8 +239,8 @@ class AutoFit:
         classes = self.evaluator.classes
         return None if classes is None else study.seeds("ties").permutation(len(classes)).tolist()
 
-    def ensemble(self, study: Study, members: Sequence[FittedMember], rule: Rule | None) -> Ensemble:
-        """Return one predictor of all members."""
+    def ensemble(self, study: Study, members: Sequence[FittedMember], found: Validated | None) -> Ensemble:
+        """Return one predictor of all members, with what was tuned on validation rows."""
         order = self.tie_order(study)
         return Ensemble(
             [member.pipeline for member in members],
@@ -249,11 +249,14 @@ class AutoFit:
             votes=self._votes,
             order=order,
             temperatures=[member.temperature for member in members],
-            rule=rule,
+            rule=None if found is None else found.rule,
             least=self.scoring.least,
+            temperature=1.0 if found is None else found.temperature,
         )
 
-    def validated(self, study: Study, members: Sequence[Member], *, tunes: bool) -> Validated | None:
+    def validated(
+        self, study: Study, members: Sequence[Member], *, tunes: bool, tempers: bool = True
+    ) -> Validated | None:
         """Return what the members said together about the rows that each was judged on; None if it is not known."""
         found = validated(
             study.history,
@@ -263,6 +266,7 @@ class AutoFit:
             self.evaluator.sample_weight,
             order=self.tie_order(study),
             tunes=tunes and not self._votes,
+            tempers=tempers and self._tempers,
         )
         return replace(found, rule=None) if found is not None and self._votes else found
 
@@ -273,7 +277,7 @@ class AutoFit:
         if found is None:
             return None
         # as it is, without a rule: that is what somebody has who does not search
-        default = self.validated(study, [Member(study.history.trial(0).config, 1.0, 0)], tunes=False)
+        default = self.validated(study, [Member(study.history.trial(0).config, 1.0, 0)], tunes=False, tempers=False)
         told, splits = found.predictions, self.evaluator.resampling
         units = None if self.evaluator.groups is None else np.unique(self.evaluator.groups, return_inverse=True)[1]
         if isinstance(splits, Fixed) and isinstance(splits.splitter, TimeSeriesSplit):
@@ -289,6 +293,7 @@ class AutoFit:
             sample_weight=self.evaluator.sample_weight,
             order=self.tie_order(study),
             tunes=tunes and not self._votes,
+            tempers=self._tempers,
             n_folds=self.evaluator.n_folds if splits.judges_every_row else 1,
             n_table_rows=len(self.target),
             n_decisions=n_decisions,
@@ -318,6 +323,11 @@ class AutoFit:
         except (ValueError, TypeError, ArithmeticError, LookupError) as error:  # no reason to lose a model
             log.warning("the table could not be described for the report: %s", error)
             return None
+
+    @property
+    def _tempers(self) -> bool:
+        """Whether the probabilities of all members together are tempered."""
+        return self.task == "classification" and not self._votes and is_tempered(self.method.selection)
 
     @property
     def _votes(self) -> bool:

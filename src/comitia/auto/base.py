@@ -27,6 +27,7 @@ from comitia.auto.narration import heard
 from comitia.auto.nested import N_FITS, check_nested, nested_predictions
 from comitia.auto.presets import get_preset
 from comitia.auto.refit import Refits, fit_again
+from comitia.auto.temperature import is_tempered
 from comitia.auto.validation import Validated
 from comitia.committees.decisions import Rule
 from comitia.errors import ChoiceError, check_int
@@ -168,18 +169,18 @@ class AutoBase(Results):
             refits = Refits(study, auto.evaluator, manner, executor) if self.executor is None else None
             auto.search(study, executor, meter, manner, refits, self.callbacks, progress=progress, estimates=estimates)
             self.study_ = study
-            rules: list[Rule | None] = []
+            told: list[Validated | None] = []
 
             def meanwhile(members: Sequence[Member]) -> None:
                 if self.estimate != "nested":  # that fits by itself
-                    rules.append(self._tell(auto, rows, members, name))
+                    told.append(self._tell(auto, rows, members, name))
 
             refitted = fit_again(study, auto.evaluator, manner, executor, meter, meanwhile=meanwhile, refits=refits)
         auto.warn(self.study_, refitted)
         self.members_ = refitted.members or [auto.fallback()]
-        is_told = bool(rules) and refitted.is_whole
-        rule = rules[0] if is_told else self._tell(auto, rows, self.members_, name)
-        self.ensemble_ = auto.ensemble(self.study_, self.members_, rule)
+        is_told = bool(told) and refitted.is_whole
+        found = told[0] if is_told else self._tell(auto, rows, self.members_, name)
+        self.ensemble_ = auto.ensemble(self.study_, self.members_, found)
         self.fit_seconds_ = meter.seconds
         return self
 
@@ -190,7 +191,7 @@ class AutoBase(Results):
             return budget
         return replace(budget, time_limit=budget.time_limit / N_FITS)
 
-    def _tell(self, auto: AutoFit, rows: FitRows, members: Sequence[Member], name: str | None) -> Rule | None:
+    def _tell(self, auto: AutoFit, rows: FitRows, members: Sequence[Member], name: str | None) -> Validated | None:
         """Say how good members are together; return the rule that they decide by."""
         found = auto.validated(self.study_, members, tunes=self._tunes_decisions)
         self.validation_predictions_ = None if found is None else found.predictions
@@ -198,7 +199,7 @@ class AutoBase(Results):
         self.validation_score_ = self.validation_scores_["score"]
         self.estimate_ = None if self.estimate is False else self._estimate(auto, rows, found)
         self.data_summary_ = auto.summary(rows.X, found, self._target.classes, self.cleaner_.names_, name)
-        return None if found is None else found.rule
+        return found
 
     def _estimate(self, auto: AutoFit, rows: FitRows, found: Validated | None) -> Estimate | None:
         """Return how good what was returned will be on new rows; None where that cannot be told."""
@@ -229,6 +230,9 @@ class AutoBase(Results):
             weights,
             self.ensemble_.order,
             tunes=self._tunes_decisions and not self.ensemble_.votes,
+            tempers=self._task == "classification"
+            and not self.ensemble_.votes
+            and is_tempered(self.study_.method.selection),
         )
 
     def adopt(self, study: Study) -> None:

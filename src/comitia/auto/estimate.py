@@ -21,11 +21,12 @@ from scipy.stats import rankdata
 from comitia.arrays import Array, Indices
 from comitia.auto.noise import Told, Z, left_out, resamples, spread_of, widening_by_few
 from comitia.auto.reselection import KeptAnswers, Reselection, answers_of_trials
-from comitia.auto.rule_tuning import Decisions, Line
+from comitia.auto.rule_tuning import Decisions, Line, truth_codes
 from comitia.auto.unseen_classes import as_if_seen, shares_of_unseen
 from comitia.auto.validation import ValidationPredictions, is_of_labels
 from comitia.committees.losses import AverageLoss
 from comitia.committees.resampled import can_choose
+from comitia.committees.tempering import temperature_of, tempered
 from comitia.seams import Member, Selection
 from comitia.selections.committees import GreedyCommittee, Together
 from comitia.study.study import Study
@@ -119,6 +120,8 @@ class Estimating:
     order: Sequence[int] | None = None
     tunes: bool = False
     """Whether decisions are tuned for the metric."""
+    tempers: bool = False
+    """Whether the probabilities of all members together are tempered."""
     n_folds: int = 5
     """Folds that share training rows; 1 for a hold-out."""
     n_table_rows: int | None = None
@@ -225,6 +228,11 @@ class Estimating:
         """Whether a rule is found for each decision."""
         return self.tunes and (self.told.given.classes is None or is_of_labels(self.told.scoring.scorer))
 
+    @property
+    def _tempers(self) -> bool:
+        """Whether the temperature of each decision matters: the most probable class is the same with any."""
+        return self.tempers and (self._tunes or not is_of_labels(self.told.scoring.scorer))
+
     def _predicted(self, kept: KeptAnswers, members: Sequence[Member], counts: Array) -> ValidationPredictions:
         """Return what members, with a rule tuned on the rows that count, predict for the others."""
         given, scoring = self.told.given, self.told.scoring
@@ -243,6 +251,10 @@ class Estimating:
             line = Line(together, y, given, scoring, weights).line(values, inside)
             return replace(made, predictions=line(values[outside]))
         p = said.probabilities / said.probabilities.sum(axis=1, keepdims=True)
+        if self._tempers:
+            codes = truth_codes(given, kept.rows)
+            counted = counts if weights is None else counts * weights
+            p = tempered(p, temperature_of(p, codes, counted.astype(np.float64)))
         decided = said.values[outside]
         if self._tunes:
             decided = Decisions(p, given, scoring, together, weights, self.order).rule(inside)(p[outside], self.order)

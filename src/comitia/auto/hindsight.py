@@ -54,6 +54,8 @@ class Hindsight:
     """How much each row of the table counts; all alike if None: (n_rows,)."""
     order: Sequence[int] | None
     tunes: bool
+    tempers: bool = False
+    """Whether the probabilities of all members together are tempered."""
 
     @property
     def trials(self) -> list[Member]:
@@ -111,7 +113,14 @@ class Hindsight:
 
     def _score(self, history: History, members: Sequence[Member]) -> float:
         told = validated(
-            history, members, self.given, self.scoring, self.sample_weight, order=self.order, tunes=self.tunes
+            history,
+            members,
+            self.given,
+            self.scoring,
+            self.sample_weight,
+            order=self.order,
+            tunes=self.tunes,
+            tempers=self.tempers,
         )
         return float("nan") if told is None else told.predictions.score(self.scoring, self.given)
 
@@ -124,7 +133,14 @@ class Hindsight:
         except NothingFound:
             return None
         told = validated(
-            earlier.history, members, self.given, self.scoring, self.sample_weight, order=self.order, tunes=self.tunes
+            earlier.history,
+            members,
+            self.given,
+            self.scoring,
+            self.sample_weight,
+            order=self.order,
+            tunes=self.tunes,
+            tempers=self.tempers,
         )
         if told is None:
             return None
@@ -134,6 +150,7 @@ class Hindsight:
             sample_weight=self.sample_weight,
             order=self.order,
             tunes=self.tunes,
+            tempers=self.tempers,
             n_decisions=N_DECISIONS,
         )
         optimistic, expected = told.predictions.score(self.scoring, self.given), estimating.expected()

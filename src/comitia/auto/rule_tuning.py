@@ -55,8 +55,7 @@ class Decisions:
 
     @cached_property
     def _codes(self) -> Indices:
-        assert self.given.classes is not None
-        return np.searchsorted(self.given.classes, self.given.y[self.found.rows])
+        return truth_codes(self.given, self.found.rows)
 
     def _score(self, decided: Indices, some: Indices) -> float:
         """Return the metric of decisions about some rows; the worst there is where it has none."""
@@ -127,6 +126,12 @@ class Line:
         weights = None if self.weights is None else self.weights[some]
         score = quiet_score(self.scoring, shown_regressor(told), self.given, rows, weights)
         return score if np.isfinite(score) else -np.inf
+
+
+def truth_codes(given: Given, rows: Indices) -> Indices:
+    """Return the codes of the classes of some rows."""
+    assert given.classes is not None
+    return np.searchsorted(given.classes, given.y[rows])
 
 
 def fewer(rows: Indices) -> Indices:

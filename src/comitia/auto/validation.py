@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 
 from comitia.arrays import AnyArray, Array, Indices
-from comitia.auto.rule_tuning import Decisions, Line, quiet_score
+from comitia.auto.rule_tuning import Decisions, Line, quiet_score, truth_codes
+from comitia.auto.temperature import tempered_by_parts
 from comitia.committees.decisions import Rule, argmax_rule
 from comitia.evaluation.judged import Given
 from comitia.evaluation.scoring import Scorer, Scoring
@@ -80,6 +81,8 @@ class Validated:
     predictions: ValidationPredictions
     rule: Rule | None
     """Tuned on all rows; None for numbers that are predicted as they are."""
+    temperature: float = 1.0
+    """Of the committee's probabilities, found on all rows; each fold's were tempered by that of the others."""
 
 
 def validated(
@@ -91,8 +94,11 @@ def validated(
     *,
     order: Sequence[int] | None,
     tunes: bool,
+    tempers: bool = False,
 ) -> Validated | None:
     """Return what members said together, with decisions by a rule that is tuned for a metric if so wanted.
+
+    With `tempers` their probabilities are tempered together, before any rule sees them.
 
     None where predictions were not kept, or members are no trials.
     """
@@ -110,11 +116,16 @@ def validated(
         return Validated(replace(predictions, predictions=values), line)
     p = np.asarray(found.answers.probabilities, dtype=np.float64)
     p = p / p.sum(axis=1, keepdims=True)  # what is kept is in single precision
+    temperature = 1.0
+    if tempers:
+        temperature, p = tempered_by_parts(p, truth_codes(given, found.rows), found.folds, weights)
     tuner = Decisions(p, given, scoring, found, weights, order)
     rule, codes = tuner.tuned() if tunes and is_of_labels(scoring.scorer) else (argmax_rule(p.shape[1]), None)
     decided = found.answers.values if codes is None else codes
     return Validated(
-        replace(predictions, predictions=given.classes[decided], probabilities=p, classes=given.classes), rule
+        replace(predictions, predictions=given.classes[decided], probabilities=p, classes=given.classes),
+        rule,
+        temperature,
     )
 
 

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from comitia.arrays import AnyArray, Array, Predictor, Table
 from comitia.committees.combine import Answers, codes, combined, kept_answers, numbers, probabilities
 from comitia.committees.decisions import DecisionRule, LinearRule, Rule
+from comitia.committees.tempering import tempered
 
 
 @dataclass(eq=False, repr=False)
@@ -31,6 +32,8 @@ class Ensemble(BaseEstimator):  # type: ignore[misc]
     others for the most probable class, or by `votes`. For numbers, what becomes of their mean."""
     least: float | None = None
     """A model's numbers below are raised to it."""
+    temperature: float = 1.0
+    """What the probabilities of all together are tempered by."""
 
     def predict(self, X: Table) -> AnyArray:
         """Return a number, or the code of a class, for each row."""
@@ -48,7 +51,7 @@ class Ensemble(BaseEstimator):  # type: ignore[misc]
         """Return class probabilities (n, n_classes); a member without any gives margins or votes."""
         found = self._averaged(X).probabilities
         assert found is not None
-        return found
+        return tempered(found, self.temperature)
 
     def _numbers(self, model: Predictor, X: Table) -> Array:
         return self._at_least(numbers(model, X))
@@ -73,7 +76,7 @@ class Ensemble(BaseEstimator):  # type: ignore[misc]
 
 
 def only(ensemble: Ensemble, is_kept: Sequence[bool]) -> Ensemble:
-    """Return some of the models, which decide without a rule that was tuned for all of them."""
+    """Return some of the models, without a rule and a temperature that were tuned for all of them."""
     kept = [i for i, keep in enumerate(is_kept) if keep]
     total = sum(ensemble.weights[i] for i in kept)
     temperatures = ensemble.temperatures
@@ -83,4 +86,5 @@ def only(ensemble: Ensemble, is_kept: Sequence[bool]) -> Ensemble:
         weights=[ensemble.weights[i] / total for i in kept],
         temperatures=None if temperatures is None else [temperatures[i] for i in kept],
         rule=None,
+        temperature=1.0,
     )

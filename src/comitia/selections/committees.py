@@ -42,6 +42,11 @@ class GreedyCommittee:
     that begin with a default configuration. Only for losses of averages."""
 
     @property
+    def tempers(self) -> bool:
+        """Whether members' probabilities are tempered."""
+        return isinstance(self.loss, AverageLoss) and self.loss.tempers
+
+    @property
     def needs(self) -> Needs:
         """Predictions of the same rows."""
         return Needs(rows=True, probabilities=self.wants_probabilities or isinstance(self.loss, AverageLoss))

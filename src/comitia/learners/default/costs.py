@@ -26,6 +26,8 @@ COSTS: Mapping[str, tuple[float, float]] = {
     "mlp-robust": (1.6, 0.7),
     "lightgbm-linear": (0.65, 0.9),
     "extra-trees-linear": (0.57, 0.7),
+    "lightgbm-encoded": (0.22, 0.9),
+    "extra-trees-encoded": (0.5, 0.7),
     "xgboost": (0.75, 0.8),
     "catboost": (2.6, 0.6),
 }

@@ -13,6 +13,8 @@ from comitia.tables.cleaner import Columns
 
 MOST_ONE_HOT = 15
 """Categories with more levels are encoded by the target."""
+FEWEST_BY_TARGET = 3
+"""Levels from which trees get that number beside the code."""
 
 
 def encoder(columns: Columns, task: Task, numbers: BaseEstimator | None = None) -> BaseEstimator:
@@ -30,17 +32,34 @@ def encoder(columns: Columns, task: Task, numbers: BaseEstimator | None = None) 
     many = [c for c in columns.codes if c not in set(few)]
     rest = sorted(set(range(columns.n_columns)) - set(columns.codes))
     one_hot = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-    by_target = make_pipeline(
-        TargetEncoder(target_type="auto" if task == "classification" else "continuous", random_state=0),
-        StandardScaler(),
-    )
-    parts = [("numbers", filled, rest), ("few", one_hot, few), ("many", by_target, many)]
+    parts = [
+        ("numbers", filled, rest),
+        ("few", one_hot, few),
+        ("many", make_pipeline(by_target(task), StandardScaler()), many),
+    ]
     return ColumnTransformer([part for part in parts if part[2]], sparse_threshold=0.0)
+
+
+def by_target(task: Task) -> BaseEstimator:
+    """Return what replaces a category by what the target is like there: fitted rows by those of other folds."""
+    return TargetEncoder(target_type="auto" if task == "classification" else "continuous", random_state=0)
 
 
 def encoded(model: BaseEstimator, columns: Columns, task: Task, numbers: BaseEstimator | None = None) -> Pipeline:
     """Return a model behind its preprocessing."""
     return Pipeline([("encode", encoder(columns, task, numbers)), ("learner", model)])
+
+
+def beside_codes(model: BaseEstimator, values: Values, columns: Columns, task: Task) -> BaseEstimator:
+    """Return a model that gets the table as it is and, beside it, categories as numbers that the target gives them.
+
+    Codes are in the order of the alphabet, so a tree needs many splits to find the levels that are alike.
+    """
+    codes = [c for c, n in zip(columns.codes, columns.n_levels, strict=True) if n >= FEWEST_BY_TARGET]
+    if not codes:
+        return model
+    parts = [("table", "passthrough", list(range(columns.n_columns))), ("targets", by_target(task), codes)]
+    return Pipeline([("encode", ColumnTransformer(parts, sparse_threshold=0.0)), ("learner", model)])
 
 
 def encoded_densely(model: BaseEstimator, values: Values, columns: Columns, task: Task) -> BaseEstimator:

@@ -1,5 +1,6 @@
 """The learners by name, and those of the default space: a new one is a function that makes it, and a `Learner`."""
 
+from dataclasses import replace
 from functools import partial
 
 from sklearn.base import BaseEstimator
@@ -12,6 +13,7 @@ from sklearn.svm import SVC, SVR
 from comitia.evaluation.scoring import Task
 from comitia.learners.default.boosters import BOOSTERS
 from comitia.learners.default.classical import CLASSICAL
+from comitia.learners.default.encoder import beside_codes
 from comitia.learners.default.learner import Learner, Values
 from comitia.learners.default.wide import WIDE, with_scores
 from comitia.learners.learner_space import choice, integer, log_real, real
@@ -136,7 +138,12 @@ DEFAULT = (
     ),
 )
 WITH_SCORES = tuple(with_scores(learner) for learner in DEFAULT if learner.name in ("lightgbm", "extra-trees"))
-ORDERED = (*DEFAULT, *BOOSTERS, *CLASSICAL, *WIDE, *WITH_SCORES)
+WITH_TARGETS = tuple(
+    replace(learner, name=f"{learner.name}-encoded", prepare=beside_codes, is_default=False)
+    for learner in DEFAULT
+    if learner.name in ("lightgbm", "extra-trees")
+)
+ORDERED = (*DEFAULT, *BOOSTERS, *CLASSICAL, *WIDE, *WITH_SCORES, *WITH_TARGETS)
 """All of comitia's own."""
 LEARNERS: dict[str, Learner] = {learner.name: learner for learner in ORDERED}
 """By name; first those of the default space, the cheapest defaults first."""
