@@ -7,13 +7,15 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin, clone
-from sklearn.preprocessing import PowerTransformer, QuantileTransformer
+from sklearn.preprocessing import PowerTransformer, QuantileTransformer, StandardScaler
 
 from comitia.arrays import Array, Table
 from comitia.evaluation.fitting import fit_parameters
 
 TARGETS = ("none", "log", "yeo-johnson", "ranks")
 """What may become of a target; the first is what is tried first."""
+STANDARD = "standard"
+"""The target less its mean, in standard deviations: no choice, but what some learners need."""
 MOST_QUANTILES = 1_000
 
 
@@ -34,6 +36,8 @@ class SignedLog(BaseEstimator):  # type: ignore[misc]
 
 def scale_of(by: str, n: int) -> BaseEstimator:
     """Return what transforms a column of n numbers."""
+    if by == STANDARD:
+        return StandardScaler()
     if by == "log":
         return SignedLog()
     if by == "yeo-johnson":
@@ -44,12 +48,13 @@ def scale_of(by: str, n: int) -> BaseEstimator:
 class TransformedTarget(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Fit a model to a transformed target; predictions are transformed back.
 
-    A prediction stays within the targets of the fit: beyond them the way back explodes, or has no end.
+    A prediction stays within the targets of the fit: beyond them the way back explodes, or has no end. Not so on a
+    standardised target, which is the same line in other units.
 
     Parameters
     ----------
     model : estimator
-    by : {"log", "yeo-johnson", "ranks"}
+    by : {"log", "yeo-johnson", "ranks", "standard"}
     """
 
     def __init__(self, model: BaseEstimator, by: str) -> None:
@@ -61,7 +66,7 @@ class TransformedTarget(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         column = np.asarray(y, dtype=np.float64)[:, None]
         self.scale_ = scale_of(self.by, len(column)).fit(column)
         changed = self.scale_.transform(column)[:, 0]
-        self.range_ = float(changed.min()), float(changed.max())
+        self.range_ = (-np.inf, np.inf) if self.by == STANDARD else (float(changed.min()), float(changed.max()))
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         self.model_ = clone(self.model)
         self.model_.fit(X, changed, **fit_parameters(self.model_, weights))

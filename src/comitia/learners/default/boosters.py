@@ -84,6 +84,7 @@ BOOSTERS = (
         is_default=False,
         is_slower_by_class=True,
         transforms_target=True,
+        standardises_target=True,
     ),
     Learner(
         name="lightgbm-extra",
@@ -102,6 +103,7 @@ BOOSTERS = (
         is_default=False,
         is_slower_by_class=True,
         transforms_target=True,
+        standardises_target=True,
     ),
     Learner(
         name="xgboost",

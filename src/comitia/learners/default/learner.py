@@ -51,6 +51,9 @@ class Learner:
     """What must be installed: a package of the extra `boosters`."""
     transforms_target: bool = False
     """Whether, for numbers, the transformation of the target is one more hyperparameter (`TARGETS`)."""
+    standardises_target: bool = False
+    """Whether, for numbers, it is fitted to a target in standard deviations, since what its hyperparameters mean depends
+    on the target's scale."""
 
     def definitions(self, task: Task) -> list[Definition]:
         """Return the hyperparameters for a task."""

@@ -115,6 +115,7 @@ DEFAULT = (
         hyperparameters=lambda: [log_real("C", 1e-2, 1e3), log_real("gamma", 1e-4, 1e1)],
         default={"C": 1.0, "gamma": 0.05},
         most_rows=5_000,
+        standardises_target=True,
     ),
     Learner(
         name="knn",
@@ -135,6 +136,7 @@ DEFAULT = (
         ],
         default={"layers": 2, "neurons": 128, "alpha": 1e-4, "learning_rate": 1e-3},
         seconds_per_million=2.5,
+        standardises_target=True,
     ),
 )
 WITH_SCORES = tuple(with_scores(learner) for learner in DEFAULT if learner.name in ("lightgbm", "extra-trees"))

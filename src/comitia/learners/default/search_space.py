@@ -16,7 +16,7 @@ from comitia.learners.default.learner import TARGET, Learner, Values
 from comitia.learners.default.learners import LEARNERS, ORDERED
 from comitia.learners.default.portfolio import META, portfolio_for, portfolio_of
 from comitia.learners.learner_space import LearnerSpace, space_of
-from comitia.learners.target import TARGETS, TransformedTarget
+from comitia.learners.target import STANDARD, TARGETS, TransformedTarget
 from comitia.space import Config, Space
 from comitia.space.config import Value
 from comitia.space.dicts import configspace_from_dict
@@ -66,7 +66,9 @@ class Builder:
             model = learner.prepare(model, own, self.columns, self.task)
         elif learner.needs_encoding:
             model = encoded(model, self.columns, self.task)
-        return model if target == TARGETS[0] else TransformedTarget(model, target)
+        if target == TARGETS[0] and self.task == "regression" and learner.standardises_target:
+            target = STANDARD
+        return model if target == TARGETS[0] else TransformedTarget(model, str(target))
 
 
 def _seeded(estimator: BaseEstimator, values: Values, random_state: int) -> BaseEstimator:
