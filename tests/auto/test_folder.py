@@ -26,11 +26,11 @@ from comitia.auto.folder import FORMAT, MODEL, STUDY
 from comitia.auto.model_file import untrusted_names, write_model
 from comitia.auto.trusted_types import EXTRAS, RANDOM, TRUSTED
 from comitia.errors import ChoiceError, ModelError, VersionWarning
-from comitia.learners.boosters.cat import CatBoost
 from comitia.learners.default import LEARNERS
 from comitia.learners.default.learners import DEFAULT
 from comitia.learners.scaling import Products
 from comitia.learners.target import TARGETS, TransformedTarget
+from comitia.learners.word_directions import WordDirections
 from comitia.optimizers import RandomSearch
 from comitia.seams import Member, Needs, Optimizer
 from comitia.study.record import versions
@@ -76,23 +76,19 @@ def fitted(name: str, kind: str) -> tuple[Any, pd.DataFrame]:
     return AutoRegressor(n_trials=1, include=[name], cv=2, random_state=0).fit(X, y.to_numpy()), X
 
 
-CATBOOST = f"{CatBoost.__module__}.{CatBoost.__name__}"
-
-
-def names_for(name: str) -> list[str]:
-    """Skip a learner whose package is not installed; return what must be trusted by name to load it."""
+def skip_without(name: str) -> None:
+    """Skip a learner whose package is not installed."""
     if (package := LEARNERS[name].package) is not None:
         pytest.importorskip(package)
-    return [CATBOOST] if name == "catboost" else []
 
 
 @pytest.mark.parametrize(("name", "kind"), [(name, kind) for name in sorted(LEARNERS) for kind in LEARNERS[name].tasks])
 def test_every_learner_comes_back_the_same(name: str, kind: str, tmp_path: Path) -> None:
-    trusted = names_for(name)
+    skip_without(name)
     model, X = fitted(name, kind)
     model.save(tmp_path / "model")
     shutil.move(tmp_path / "model", tmp_path / "elsewhere")
-    again = load(tmp_path / "elsewhere", trusted=trusted)
+    again = load(tmp_path / "elsewhere")
     assert (again.predict(X) == model.predict(X)).all()
     if kind == "classification":
         assert (again.predict_proba(X) == model.predict_proba(X)).all()
@@ -115,6 +111,8 @@ def test_the_allow_list_holds_what_is_needed_and_nothing_else(tmp_path: Path) ->
     needed |= untrusted_names(tmp_path / "dense" / MODEL)
     write_model(tmp_path / "products", Products().fit(np.eye(3), np.arange(3)))
     needed |= untrusted_names(tmp_path / "products")
+    write_model(tmp_path / "words", WordDirections([(0, 1)]).fit(np.eye(3)))
+    needed |= untrusted_names(tmp_path / "words")
     for by in TARGETS[1:]:
         write_model(tmp_path / by, TransformedTarget(LinearRegression(), by).fit(X[["number"]], y))
         needed |= untrusted_names(tmp_path / by)
@@ -127,29 +125,22 @@ def test_the_allow_list_holds_what_is_needed_and_nothing_else(tmp_path: Path) ->
 
 @pytest.mark.parametrize("name", sorted(name for name, one in LEARNERS.items() if one.package))
 def test_the_allow_list_of_extras_holds_what_is_needed(name: str, tmp_path: Path) -> None:
-    trusted = names_for(name)
+    skip_without(name)
     for kind in LEARNERS[name].tasks:
         fitted(name, kind)[0].save(tmp_path / kind)
         needed = untrusted_names(tmp_path / kind / MODEL) - {*TRUSTED, *RANDOM}
-        assert needed == set(trusted or EXTRAS)
-
-
-def test_a_model_of_catboost_must_be_trusted_by_name(tmp_path: Path) -> None:
-    """Its file is read by CatBoost without a check."""
-    pytest.importorskip("catboost")
-    fitted("catboost", "regression")[0].save(tmp_path / "model")
-    with pytest.raises(ModelError, match=rf"{CATBOOST}.*trusted="):
-        load(tmp_path / "model")
+        assert len(needed) == 1
+        assert needed <= set(EXTRAS)
 
 
 @pytest.mark.parametrize("name", sorted(n for n, learner in LEARNERS.items() if "classification" in learner.tasks))
 def test_every_learner_of_sparse_tables_comes_back_the_same(name: str, tmp_path: Path) -> None:
-    trusted = names_for(name)
+    skip_without(name)
     X = sparse.random(60, 8, 0.5, format="csr", random_state=0)
     y = np.asarray(X.sum(axis=1)).ravel() > 2
     model = AutoClassifier(n_trials=1, include=[name], cv=2, random_state=0).fit(X, y)
     model.save(tmp_path / "model")
-    assert (load(tmp_path / "model", trusted=trusted).predict_proba(X) == model.predict_proba(X)).all()
+    assert (load(tmp_path / "model").predict_proba(X) == model.predict_proba(X)).all()
 
 
 class Sneaky(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -2,6 +2,7 @@
 
 import json
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 from comitia.auto.index_checks import check_indices
 from comitia.auto.model_file import OBJECTS, read_model, write_model
 from comitia.errors import ModelError
+from comitia.learners.boosters.cat import CatBoost
 from comitia.learners.boosters.xgb import XGBoost
 from tests.ids import stable
 
@@ -190,3 +192,50 @@ def test_models_of_xgboost_that_others_might_read_in_another_way(old: bytes, new
     kind, arguments, state = xgboost_parts()
     with pytest.raises(ValueError, match=message):
         check_indices(kind, arguments, {**state, "model_": state["model_"].replace(old, new)})
+
+
+def catboost_parts() -> tuple[type, tuple[Any, ...], Any]:
+    pytest.importorskip("catboost")
+    table = np.column_stack([X, np.arange(len(X)) % 5, np.arange(len(X)) % 3])
+    codes = [X.shape[1], X.shape[1] + 1]
+    return parts_of(CatBoost(codes=codes, most_trees=40).fit(table, (Y + (table[:, -1] == 1)) % 3))
+
+
+def places(content: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield where a number that others are found by stands."""
+    pairs = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
+    for key, value in pairs:
+        is_place = type(value) is int and str(key).endswith(("_index", "_idx", "_stride"))
+        yield from [(*path, key)] if is_place else places(value, (*path, key))
+
+
+def changed(text: bytes, path: tuple[Any, ...], value: Any) -> bytes:
+    content = json.loads(text)
+    part = content
+    for key in path[:-1]:
+        part = part[key]
+    part[path[-1]] = value
+    return json.dumps(content).encode()
+
+
+@pytest.mark.parametrize("value", [-1, 10_000, 0.5, None])
+def test_models_of_catboost_that_point_outside_themselves(value: Any) -> None:
+    kind, arguments, state = catboost_parts()
+    check_indices(kind, arguments, state)
+    found = list(places(json.loads(state["model_"])))
+    names = {path[-1] for path in found}
+    assert {"split_index", "float_feature_index", "flat_feature_index", "target_border_idx", "hash_stride"} <= names
+    for path in [next(path for path in found if path[-1] == name) for name in sorted(names)]:
+        if path[-1] == "ctr_target_border_idx":
+            continue  # of the split; that of the feature counts
+        with pytest.raises((ModelError, TypeError)):
+            check_indices(kind, arguments, {**state, "model_": changed(state["model_"], path, value)})
+
+
+@pytest.mark.parametrize("part", ["leaf_values", "splits"])
+def test_trees_of_catboost_that_are_not_whole(part: str) -> None:
+    kind, arguments, state = catboost_parts()
+    content = json.loads(state["model_"])
+    content["oblivious_trees"][0][part].pop()
+    with pytest.raises(ModelError, match="tampered"):
+        check_indices(kind, arguments, {**state, "model_": json.dumps(content).encode()})

@@ -15,7 +15,8 @@ from sklearn.tree._tree import Tree
 
 from comitia.arrays import AnyArray
 from comitia.errors import ModelError
-from comitia.learners.boosters import xgb_checks
+from comitia.learners.boosters import cat_checks, xgb_checks
+from comitia.learners.boosters.cat import CatBoost
 from comitia.learners.boosters.xgb import XGBoost
 
 N_WORDS = 8
@@ -40,6 +41,8 @@ def check_indices(kind: type, arguments: Sequence[Part], state: Part) -> None:
         is_sound = _is_sound_histogram_boosting(state)
     elif issubclass(kind, XGBoost) and "model_" in state:
         is_sound = xgb_checks.is_sound(state["model_"], state["n_features_in_"])
+    elif issubclass(kind, CatBoost) and "model_" in state:
+        is_sound = cat_checks.is_sound(state["model_"], state["n_features_in_"])
     elif issubclass(kind, sparse.csr_matrix | sparse.csc_matrix | sparse.csr_array | sparse.csc_array):
         is_sound = _is_sound_matrix(kind, state)
     else:

@@ -28,6 +28,7 @@ TRUSTED: tuple[str, ...] = (
     "comitia.learners.scaling.RobustScale",
     "comitia.learners.target.SignedLog",
     "comitia.learners.target.TransformedTarget",
+    "comitia.learners.word_directions.WordDirections",
     "comitia.space.config.Config",
     "comitia.tables.cleaner.ColumnKind",
     "comitia.tables.cleaner.TableCleaner",
@@ -54,14 +55,16 @@ RANDOM: tuple[str, ...] = (
     "numpy.random._pickle.__randomstate_ctor",
     "numpy.random.bit_generator.SeedSequence",
     "numpy.random.bit_generator.__pyx_unpickle_SeedSequence",
+    "sklearn.model_selection._split.KFold",
+    "sklearn.model_selection._split.StratifiedKFold",
 )
-"""What random states are made of; which ones a learner keeps depends on its version."""
+"""What random states and folds are made of; which ones a learner keeps depends on its version."""
 
 EXTRAS: tuple[str, ...] = (
-    "comitia.learners.boosters.xgb.XGBoost",  # its node numbers are checked by index_checks
+    "comitia.learners.boosters.cat.CatBoost",  # its JSON is checked by index_checks
+    "comitia.learners.boosters.xgb.XGBoost",  # its JSON is checked by index_checks
 )
-"""What learners of packages that are not always installed need. CatBoost is missing here: it reads its models without
-checking them, so a folder that holds one is loaded only with `trusted=["comitia.learners.boosters.cat.CatBoost"]`."""
+"""What learners of packages that are not always installed need."""
 
 ENSEMBLES: tuple[str, ...] = (
     "comitia.learners.weka.cells.BayesNet",

@@ -2,8 +2,9 @@
 
 Columns are cleaned once per study: nothing here learns from the target, so nothing leaks between folds. Numbers stay
 numbers, booleans become 0 and 1, dates become their parts, strings become codes (and, where there are very many
-different ones, counts of hashed letters as well). Encoders that learn, such as one-hot or target encoding, are fitted
-in each fold by the learners' own pipelines (`comitia.learners.default`), which are told which columns are codes.
+different ones, counts of hashed letters as well, and of sentences counts of their words). Encoders that learn,
+such as one-hot or target encoding, are fitted in each fold by the learners' own pipelines (`comitia.learners.default`),
+which are told which columns are codes.
 
 Numeric arrays, numeric frames and sparse matrices pass through without an inspection of each column.
 """
@@ -12,7 +13,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
@@ -28,6 +29,7 @@ from comitia.arrays import AnyArray, Array, Table
 from comitia.errors import TableError
 from comitia.tables.precision import fits_single, single
 from comitia.tables.texts import N_HASHED, coded_texts, hashed, known_texts
+from comitia.tables.words import are_sentences, counted, vocabulary_of
 
 Kind: TypeAlias = Literal["number", "date", "category", "text", "nothing"]
 """What a column is; "nothing" is constant or all missing, and left out."""
@@ -68,6 +70,8 @@ class ColumnKind:
     name: str
     kind: Kind
     levels: tuple[str, ...] = ()
+    vocabulary: tuple[str, ...] = ()
+    """Words that are counted in a column of sentences."""
 
     @property
     def outputs(self) -> list[str]:
@@ -78,7 +82,8 @@ class ColumnKind:
             case "date":
                 return [f"{self.name}.{part}" for part in DATE_PARTS]
             case "text":
-                return [self.name, *(f"{self.name}.{i}" for i in range(N_HASHED))]
+                letters = [f"{self.name}.{i}" for i in range(N_HASHED)]
+                return [self.name, *letters, *(f"{self.name}:{word}" for word in self.vocabulary)]
         return []
 
     @property
@@ -97,6 +102,8 @@ class Columns:
     """Positions of the columns that are category codes."""
     n_levels: tuple[int, ...] = field(default=())
     """Number of different codes of each of them."""
+    words: tuple[tuple[int, ...], ...] = ()
+    """For each column of sentences, the positions of its counts of words."""
 
 
 class TableCleaner(BaseEstimator):  # type: ignore[misc]
@@ -145,7 +152,8 @@ class TableCleaner(BaseEstimator):  # type: ignore[misc]
             return Columns(self.n_features_in_, self.is_sparse_)
         is_code = [code for kind in self.kinds_ for code in kind.output_is_code]
         levels = [len(kind.levels) for kind in self.kinds_ for code in kind.output_is_code if code]
-        return Columns(len(is_code), False, tuple(np.flatnonzero(is_code).tolist()), tuple(levels))
+        codes = tuple(np.flatnonzero(is_code).tolist())
+        return Columns(len(is_code), False, codes, tuple(levels), tuple(_places_of_words(self.kinds_)))
 
     def in_precision(self, table: Matrix) -> Matrix:
         """Return the cleaned first table in single precision, if it is large and loses nothing; and later ones, too."""
@@ -234,6 +242,15 @@ class TableCleaner(BaseEstimator):  # type: ignore[misc]
         return np.column_stack([_numbers(frame.iloc[:, i], name) for i, name in enumerate(self.names_)])
 
 
+def _places_of_words(kinds: Sequence[ColumnKind]) -> Iterator[tuple[int, ...]]:
+    """Yield, for each column of sentences, the positions of its counts of words among all outputs."""
+    end = 0
+    for kind in kinds:
+        end += len(kind.outputs)
+        if kind.vocabulary:
+            yield tuple(range(end - len(kind.vocabulary), end))
+
+
 def column_names(X: Table | ArrayLike) -> list[str] | None:
     """Return what scikit-learn calls feature names: the names of a frame's columns, if all are texts; else None."""
     names = list(X.columns) if isinstance(X, pd.DataFrame | PolarsFrame) else None
@@ -316,7 +333,9 @@ def _kind_of(column: pd.Series, name: str) -> ColumnKind:
         if _dates(known) is not None:
             return ColumnKind(name, "date")
     levels = tuple(sorted(known.unique().tolist()))
-    return ColumnKind(name, "category" if len(levels) <= MOST_LEVELS else "text", levels)
+    if len(levels) <= MOST_LEVELS:
+        return ColumnKind(name, "category", levels)
+    return ColumnKind(name, "text", levels, vocabulary_of(known.tolist()) if are_sentences(known.tolist()) else ())
 
 
 def _varies(values: Array) -> bool:
@@ -332,7 +351,10 @@ def _clean(column: pd.Series, kind: ColumnKind) -> Array:
 def _coded(texts: Sequence[str | None], kind: ColumnKind) -> Array:
     """Return the numbers that a column of strings becomes, (n, n_outputs)."""
     codes = coded_texts(texts, kind.levels)[:, None]
-    return codes if kind.kind == "category" else np.column_stack([codes, hashed(texts)])
+    if kind.kind == "category":
+        return codes
+    parts = [codes, hashed(texts), *([counted(texts, kind.vocabulary)] if kind.vocabulary else [])]
+    return np.column_stack(parts)
 
 
 def _numbers(column: pd.Series, name: str) -> Array:

@@ -136,7 +136,9 @@ def numbers_of(frame: pd.DataFrame) -> Array:
     X = np.asarray(cleaner.transform(frame), dtype=np.float64)
     columns = cleaner.columns_
     levels = dict(zip(columns.codes, columns.n_levels, strict=True))
-    parts = [_indicators(X[:, j], levels[j]) if j in levels else X[:, [j]] for j in range(X.shape[1])]
+    counts_of_words = {j for block in columns.words for j in block}  # for learners that know what to make of them
+    kept = [j for j in range(X.shape[1]) if j not in counts_of_words]
+    parts = [_indicators(X[:, j], levels[j]) if j in levels else X[:, [j]] for j in kept]
     matrix = np.column_stack(parts)
     is_missing = np.isnan(matrix)
     highest = np.where(is_missing, -np.inf, matrix).max(axis=0)

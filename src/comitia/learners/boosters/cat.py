@@ -1,4 +1,4 @@
-"""CatBoost with native categories and early stopping; its model is kept in CatBoost's own binary format."""
+"""CatBoost with native categories and early stopping; its model is kept as JSON, which can be checked."""
 
 from __future__ import annotations
 
@@ -17,11 +17,7 @@ from comitia.learners.boosters.boosted import PATIENCE, Boosted, parts_of
 
 
 class CatBoost(Boosted):
-    """A CatBoost model (Prokhorenkova et al. 2018), kept as the bytes of its file.
-
-    CatBoost reads such bytes without checking them, and a damaged file ends the process: model folders that hold one
-    are loaded only where the user trusts them by name.
-    """
+    """A CatBoost model (Prokhorenkova et al. 2018), kept as its JSON."""
 
     def __init__(
         self,
@@ -53,8 +49,8 @@ class CatBoost(Boosted):
             stopping = {"eval_set": self._pool(judge), "early_stopping_rounds": PATIENCE, "use_best_model": True}
         model = catboost.CatBoost(self._parameters(self._n_trees if judge is None else self.most_trees))
         model.fit(self._pool(train), **stopping)
-        with tempfile.TemporaryDirectory() as folder:  # the one public way to the bytes
-            model.save_model(str(Path(folder) / "model"), format="cbm")
+        with tempfile.TemporaryDirectory() as folder:  # the one public way to its JSON
+            model.save_model(str(Path(folder) / "model"), format="json", pool=self._pool(train))
             return (Path(folder) / "model").read_bytes()
 
     def _pool(self, examples: Examples) -> Any:
@@ -89,7 +85,10 @@ class CatBoost(Boosted):
     def _opened(self) -> Any:
         import catboost
 
-        return catboost.CatBoost().load_model(blob=self.model_)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "model"
+            path.write_bytes(self.model_)
+            return catboost.CatBoost().load_model(str(path), format="json")
 
     def _answers(self, model: Any, X: Table) -> Array:
         kind = "Probability" if self.task == "classification" else "RawFormulaVal"

@@ -16,7 +16,7 @@ MOST_CODES = 2**24
 
 def is_sound(text: bytes, n_columns: int) -> bool:
     """Tell whether the JSON of a model for so many columns is that of plain trees, each of which is whole."""
-    learner = json.loads(text, object_pairs_hook=_without_twins)["learner"]
+    learner = json.loads(text, object_pairs_hook=without_twins)["learner"]
     sizes, booster = learner["learner_model_param"], learner["gradient_booster"]
     model = booster["model"]
     trees, groups, rounds = model["trees"], _whole(model["tree_info"]), _whole(model["iteration_indptr"])
@@ -87,7 +87,7 @@ def _are_in(values: AnyArray, end: int) -> bool:
     return bool(((values >= 0) & (values < end)).all())
 
 
-def _without_twins(pairs: Sequence[tuple[str, Any]]) -> Json:
+def without_twins(pairs: Sequence[tuple[str, Any]]) -> Json:
     """Refuse a key that comes twice: XGBoost might take another one than what is checked here."""
     found = dict(pairs)
     if len(found) < len(pairs):

@@ -1,14 +1,17 @@
 """The preprocessing of linear, kernel, neighbour and neural learners, fitted inside each fold."""
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
+from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler, TargetEncoder
 
 from comitia.evaluation.scoring import Task
 from comitia.learners.default.learner import Values
 from comitia.learners.dense import Dense
+from comitia.learners.word_directions import n_directions, others
 from comitia.tables.cleaner import Columns
 
 MOST_ONE_HOT = 15
@@ -42,12 +45,23 @@ def encoder(columns: Columns, task: Task, numbers: BaseEstimator | None = None) 
 
 def by_target(task: Task) -> BaseEstimator:
     """Return what replaces a category by what the target is like there: fitted rows by those of other folds."""
-    return TargetEncoder(target_type="auto" if task == "classification" else "continuous", random_state=0)
+    kind, splitter = ("auto", StratifiedKFold) if task == "classification" else ("continuous", KFold)
+    if TargetEncoder().random_state is None:  # before scikit-learn 1.9, where it is deprecated
+        return TargetEncoder(target_type=kind, random_state=0)
+    return TargetEncoder(target_type=kind, cv=splitter(5, shuffle=True, random_state=0))
 
 
 def encoded(model: BaseEstimator, columns: Columns, task: Task, numbers: BaseEstimator | None = None) -> Pipeline:
     """Return a model behind its preprocessing."""
     return Pipeline([("encode", encoder(columns, task, numbers)), ("learner", model)])
+
+
+def without_words(columns: Columns) -> Columns:
+    """Return what a table is like after `WordDirections`: other columns in their order, then directions."""
+    rest = others(columns.words, columns.n_columns)
+    codes = np.searchsorted(rest, columns.codes)
+    n_columns = len(rest) + sum(n_directions(len(block)) for block in columns.words)
+    return Columns(n_columns, columns.is_sparse, tuple(codes.tolist()), columns.n_levels)
 
 
 def beside_codes(model: BaseEstimator, values: Values, columns: Columns, task: Task) -> BaseEstimator:

@@ -52,8 +52,8 @@ class Learner:
     transforms_target: bool = False
     """Whether, for numbers, the transformation of the target is one more hyperparameter (`TARGETS`)."""
     standardises_target: bool = False
-    """Whether, for numbers, it is fitted to a target in standard deviations, since what its hyperparameters mean depends
-    on the target's scale."""
+    """Whether, for numbers, it is fitted to a target in standard deviations, on whose scale its hyperparameters have a
+    meaning."""
 
     def definitions(self, task: Task) -> list[Definition]:
         """Return the hyperparameters for a task."""

@@ -1,22 +1,24 @@
 """The default space for one table: names of learners, users' own estimators, and what to try first."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
 
 import ConfigSpace as CS
 from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import Pipeline
 
 from comitia.arrays import Estimator
 from comitia.errors import ChoiceError, UnknownName
 from comitia.evaluation.scoring import Task
-from comitia.learners.default.encoder import encoded
+from comitia.learners.default.encoder import encoded, without_words
 from comitia.learners.default.learner import TARGET, Learner, Values
 from comitia.learners.default.learners import LEARNERS, ORDERED
 from comitia.learners.default.portfolio import META, portfolio_for, portfolio_of
 from comitia.learners.learner_space import LearnerSpace, space_of
 from comitia.learners.target import STANDARD, TARGETS, TransformedTarget
+from comitia.learners.word_directions import WordDirections
 from comitia.space import Config, Space
 from comitia.space.config import Value
 from comitia.space.dicts import configspace_from_dict
@@ -47,7 +49,13 @@ class Builder:
     """Those of `LEARNERS` that are not comitia's own: a worker process does not know them."""
 
     def __call__(self, config: Config, random_state: int) -> BaseEstimator:
-        """Build the chosen learner with its family's preprocessing."""
+        """Build the chosen learner with its family's preprocessing, behind what becomes of words if there are any."""
+        if not self.columns.words:
+            return self._built(config, random_state)
+        model = replace(self, columns=without_words(self.columns))._built(config, random_state)
+        return Pipeline([("words", WordDirections(self.columns.words)), ("model", model)])
+
+    def _built(self, config: Config, random_state: int) -> BaseEstimator:
         name = config["learner"]
         values = {key.partition(":")[2]: value for key, value in config.items() if key != "learner"}
         for user in self.users:
