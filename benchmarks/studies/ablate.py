@@ -40,6 +40,8 @@ from comitia.execution.starters import THREAD_VARIABLES
 from comitia.learners.default import LEARNERS
 
 BASELINE = "baseline"
+MIX = "exclude+random-forest/include+hist-boosting/include+extra-trees-linear"
+"""What 21 small tables said of learners (docs/lab/portfolio.md), for twenty seconds on others."""
 VARIANTS = {
     BASELINE: "",
     "lazy": "method=committee-lazy",
@@ -47,6 +49,13 @@ VARIANTS = {
     "cooled": "method=committee-cooled",
     "boosters": "include+catboost/include+xgboost",
     "best": "preset=best",
+    "hold-out": "cv=0.2",
+    "no-forest": "exclude+random-forest",
+    "mix": MIX,
+    "mix-wide": f"{MIX}/include+linear-wide",
+    "mix-cat": f"{MIX}/include+catboost",
+    "mix-light": f"{MIX}/include+lightgbm-extra",
+    "mix-cooled": f"{MIX}/method=committee-cooled",
 }
 """By name; a new one is one line."""
 CLASSIFICATION = (
@@ -107,11 +116,7 @@ def _value(text: str) -> Any:
 
 def _default_learners(task: Task, n_rows: int) -> list[str]:
     """Return what is searched where nothing is included."""
-    return [
-        name
-        for name, learner in LEARNERS.items()
-        if learner.is_default and task in learner.tasks and n_rows <= (learner.most_rows or n_rows)
-    ]
+    return [name for name, learner in LEARNERS.items() if learner.suits(task, n_rows)]
 
 
 def run_cell(cell: Cell, data: Path | None) -> tuple[object, ...]:

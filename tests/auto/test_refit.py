@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_diabetes, load_iris
+from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.metrics import log_loss, r2_score
 from sklearn.model_selection import ShuffleSplit, TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
@@ -21,6 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 from comitia import (
     AutoClassifier,
     AutoRegressor,
+    Config,
     Method,
     Observation,
     Reshuffled,
@@ -162,6 +165,32 @@ def test_a_refit_that_began_early_and_failed_is_left_out() -> None:
         found = fit_again(study, evaluator, "full", pool, Budget(n_trials=1).start(), refits=refits)
     assert weights_by_trial(found.members) == {1: 1.0}
     assert found.errors == ["RuntimeError: too many rows for me"]
+
+
+class Threads(DecisionTreeClassifier):  # type: ignore[misc]
+    """A tree that remembers how many threads its fit was given."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        self.n_threads_ = effective_n_jobs(None)
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize(("is_local", "expected"), [(True, 3), (False, 1)])
+def test_fewer_members_than_workers_of_this_machine_get_threads(is_local: bool, expected: int) -> None:
+    study, evaluator = study_of([Threads(), GaussianNB()], 0.75, 0.25)
+    executor = Serial(n_slots=6)
+    refits = Refits(study, evaluator, "full", executor, is_local=is_local)
+    found = fit_again(study, evaluator, "full", executor, Budget(n_trials=1).start(), refits=refits)
+    fitted: Any = found.members[0].pipeline
+    assert fitted.n_threads_ == expected
+    assert effective_n_jobs(None) == 1
+
+
+def test_a_forest_is_the_same_with_several_threads() -> None:
+    _, evaluator = study_of([ExtraTreesClassifier(20, random_state=0)], 1.0)
+    models: list[Any] = [evaluator.fit(Config({"kind": 0}), np.arange(N_ALL), Seeds(0), n_threads=n) for n in (1, 3)]
+    one, three = (model.predict_proba(X) for model in models)
+    assert (one == three).all()
 
 
 @pytest.mark.processes

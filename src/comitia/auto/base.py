@@ -166,7 +166,8 @@ class AutoBase(Results):
             executor = self._executor(meter, stack)
             estimates, progress = self.estimate is not False, self.verbose == 1
             # workers of the user's own may be closed by the search; those of this fit are not
-            refits = Refits(study, auto.evaluator, manner, executor) if self.executor is None else None
+            is_ours = self.executor is None
+            refits = Refits(study, auto.evaluator, manner, executor, is_local=True) if is_ours else None
             auto.search(study, executor, meter, manner, refits, self.callbacks, progress=progress, estimates=estimates)
             self.study_ = study
             told: list[Validated | None] = []

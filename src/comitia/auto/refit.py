@@ -6,7 +6,7 @@ import logging
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -65,6 +65,8 @@ class Job:
     rows: Indices
     keys: tuple[int, ...] = ()
     """What its randomness is drawn by: trial, repeat and fold of a model that was judged, to fit it as it was then."""
+    n_threads: int = 1
+    """Processors that nothing else needs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +77,7 @@ class Refit:
     seeds: Seeds
 
     def __call__(self, job: Job) -> Estimator:
-        return self.evaluator.fit(job.config, job.rows, self.seeds, job.keys)
+        return self.evaluator.fit(job.config, job.rows, self.seeds, job.keys, job.n_threads)
 
     def jobs(self, member: Member, history: History, manner: Manner, growth: float = 1.0) -> list[Job]:
         """Return the fits of a member: on all rows, on the training part of each fold, or of the first.
@@ -97,9 +99,21 @@ class Refit:
 
 
 class Refits:
-    """Fits of members on the workers of a search: begun where one of them is idle, waited for at the end."""
+    """Fits of members on the workers of a search: begun where one of them is idle, waited for at the end.
 
-    def __init__(self, study: Study, evaluator: TableEvaluator, manner: Manner, executor: ExecutorLike) -> None:
+    Where the workers are those of this machine (`is_local`), fewer fits than workers get several threads each.
+    """
+
+    def __init__(
+        self,
+        study: Study,
+        evaluator: TableEvaluator,
+        manner: Manner,
+        executor: ExecutorLike,
+        *,
+        is_local: bool = False,
+    ) -> None:
+        self.is_local = is_local
         self.task = Refit(evaluator, study.seeds)
         self.crew = make_crew(self.task, executor)
         self._history, self._manner = study.history, manner
@@ -115,11 +129,16 @@ class Refits:
         for member in [one for one in members if self._key(one, 1.0) not in self._begun][:n]:
             self.begin(member)
 
-    def begin(self, member: Member, growth: float = 1.0) -> list[Job]:
+    def n_threads(self, n_fits: int) -> int:
+        """Return how many threads each of so many fits may have, side by side."""
+        return max(self.crew.n_slots // max(n_fits, 1), 1) if self.is_local else 1
+
+    def begin(self, member: Member, growth: float = 1.0, n_threads: int = 1) -> list[Job]:
         """Begin to fit a member, unless that has begun; return its fits, on up to `growth` times as many rows."""
         key = self._key(member, growth)
         if key not in self._begun:
             jobs = self.task.jobs(member, self._history, self._manner, growth)
+            jobs = [replace(job, n_threads=n_threads) for job in jobs]
             self._begun[key] = jobs, time.monotonic()
             for job in jobs:
                 self.crew.begin(job)
@@ -185,7 +204,8 @@ def fit_again(
             continue
         more = growth(members, study.history, evaluator, meter.seconds_left - spare, refits.crew.n_slots)
         # an executor may run them here and now
-        jobs = [refits.begin(one, more) if meter.seconds_left > 0 else [] for one in members]
+        n_threads = refits.n_threads(len(safe_jobs) + expected.n_fits * len(members))
+        jobs = [refits.begin(one, more, n_threads) if meter.seconds_left > 0 else [] for one in members]
         if meanwhile is not None and is_chosen and not refits.crew.is_here:
             meanwhile(members)
         *fits, now_insured = _finish([*jobs, safe_jobs], refits, meter, spare)

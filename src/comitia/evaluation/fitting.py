@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from joblib import parallel_config
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
@@ -45,13 +47,22 @@ class Examples:
         return Examples(take(self.X, rows), self.y[rows], None if self.weights is None else self.weights[rows])
 
 
-def fit(build: Build, config: Config, examples: Examples, seeds: Seeds, keys: tuple[int, ...] = ()) -> Estimator:
+def fit(
+    build: Build,
+    config: Config,
+    examples: Examples,
+    seeds: Seeds,
+    keys: tuple[int, ...] = (),
+    n_threads: int = 1,
+) -> Estimator:
     """Return a fitted model; weights of the examples count where the learner takes them.
 
     Keys are trial, repeat and fold of a model that is judged; the same keys and rows give the same model again. Without
-    keys it is a model that is handed over.
+    keys it is a model that is handed over. Threads are for learners that leave their number to joblib, such as forests,
+    whose models do not depend on it.
     """
-    with quiet(), seeded_globals(seeds, *keys):
+    threads = parallel_config(backend="threading", n_jobs=n_threads) if n_threads > 1 else nullcontext()
+    with quiet(), seeded_globals(seeds, *keys), threads:
         model = build(config, seeds.integer("learner" if keys else "refit", *keys))
         model.fit(examples.X, examples.y, **fit_parameters(model, examples.weights))
         return model

@@ -185,9 +185,11 @@ class TableEvaluator:
         """All rows, as they count in scores."""
         return Examples(self.X, self.y, self.sample_weight)
 
-    def fit(self, config: Config, rows: Indices, seeds: Seeds, keys: tuple[int, ...] = ()) -> Estimator:
+    def fit(
+        self, config: Config, rows: Indices, seeds: Seeds, keys: tuple[int, ...] = (), n_threads: int = 1
+    ) -> Estimator:
         """Return a model fitted on some rows."""
-        return fit(self.build, config, Examples(self.X, self.y, self.fit_weight).take(rows), seeds, keys)
+        return fit(self.build, config, Examples(self.X, self.y, self.fit_weight).take(rows), seeds, keys, n_threads)
 
     def rows_of_fit(
         self, config: Config, rows: Indices, seeds: Seeds, keys: tuple[int, ...] = (), growth: float = 1.0

@@ -44,7 +44,8 @@ class Learner:
     is_slower_by_class: bool = False
     """Whether each of more than two classes has trees of its own, that take as long again."""
     is_default: bool = True
-    """Whether it is searched where the user names none; others must be named, until they have earned their time."""
+    """Whether it is searched where the user names none, if its package is installed; others must be named, until they
+    have earned their time."""
     tasks: tuple[Task, ...] = ("classification", "regression")
     """What it is for."""
     package: str | None = None
@@ -67,6 +68,20 @@ class Learner:
     def _has_target(self, task: Task) -> bool:
         return self.transforms_target and task == "regression"
 
+    @property
+    def is_installed(self) -> bool:
+        """Whether the package that it needs is there."""
+        return self.package is None or find_spec(self.package) is not None
+
+    def suits(self, task: Task, n_rows: int) -> bool:
+        """Tell whether it is searched on such a table where the user names none."""
+        return (
+            self.is_default
+            and self.is_installed
+            and task in self.tasks
+            and (self.most_rows is None or n_rows <= self.most_rows)
+        )
+
     def check(self, task: Task) -> None:
         """Refuse to be named for another task, or where its package is not installed."""
         if task not in self.tasks:
@@ -74,7 +89,7 @@ class Learner:
                 f"The learners to include must be for {task}. Got {self.name!r}, which is for {self.tasks[0]}. "
                 "Leave it out."
             )
-        if self.package is not None and find_spec(self.package) is None:
+        if not self.is_installed:
             raise ChoiceError(
                 f"The learner {self.name!r} needs the package {self.package!r}, which is not installed. "
                 "Install it: pip install 'comitia[boosters]'."

@@ -106,7 +106,7 @@ def default_space(
             raise UnknownName("learner to exclude", name, LEARNERS)
     users: list[UserLearner] = []
     if include is None:
-        named = {name for name, learner in LEARNERS.items() if _suits(learner, task, n_rows)}
+        named = {name for name, learner in LEARNERS.items() if learner.suits(task, n_rows)}
     else:
         named, users = _names_and_estimators(include)
         for name in sorted(named):
@@ -127,11 +127,6 @@ def default_space(
     space = Space(definition)
     added = tuple(LEARNERS[name] for name in names if LEARNERS[name] not in ORDERED)
     return DefaultSpace(space, Builder(columns, task, tuple(users), added), first_trials(space))
-
-
-def _suits(learner: Learner, task: Task, n_rows: int) -> bool:
-    """Tell whether a learner is searched where the user names none."""
-    return learner.is_default and task in learner.tasks and n_rows <= (learner.most_rows or n_rows)
 
 
 def first_trials(space: Space) -> tuple[Values, ...]:
@@ -207,7 +202,7 @@ def _define(task: Task, n_features: int | None) -> CS.ConfigurationSpace:
 
 def _ready_made(name: str, task: Task) -> LearnerSpace:
     """Return the default space as a ready-made one, for tables that are numbers already."""
-    names = [learner.name for learner in ORDERED if _suits(learner, task, 1)]
+    names = [learner.name for learner in ORDERED if task in learner.tasks and learner.is_default]
     more = [learner.name for learner in ORDERED if task in learner.tasks and not learner.is_default]
     summary = f"What the Auto classes search: {', '.join(names)}; where named: {', '.join(more)}."
     build = Builder(Columns(1), task)
