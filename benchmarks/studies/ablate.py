@@ -42,6 +42,8 @@ from comitia.learners.default import LEARNERS
 BASELINE = "baseline"
 MIX = "exclude+random-forest/include+hist-boosting/include+extra-trees-linear"
 """What 21 small tables said of learners (docs/lab/portfolio.md), for twenty seconds on others."""
+CAT = "exclude+random-forest/include+catboost"
+WIDE = f"{CAT}/include+extra-trees-linear/include+linear-wide/include+gp-regression"
 VARIANTS = {
     BASELINE: "",
     "lazy": "method=committee-lazy",
@@ -56,6 +58,9 @@ VARIANTS = {
     "mix-cat": f"{MIX}/include+catboost",
     "mix-light": f"{MIX}/include+lightgbm-extra",
     "mix-cooled": f"{MIX}/method=committee-cooled",
+    "cat": CAT,
+    "wide": WIDE,
+    "wider": f"{WIDE}/include+hist-boosting/include+lightgbm-extra",
 }
 """By name; a new one is one line."""
 CLASSIFICATION = (
@@ -102,7 +107,9 @@ def parameters(change: str, task: Task, n_rows: int) -> dict[str, Any]:
         name, plus, learner = part.partition("+")
         if not plus or name not in ("include", "exclude"):
             raise SystemExit(f"A change must be NAME=VALUE, include+LEARNER or exclude+LEARNER. Got {part!r}.")
-        found.setdefault(name, _default_learners(task, n_rows) if name == "include" else []).append(learner)
+        names = found.setdefault(name, _default_learners(task, n_rows) if name == "include" else [])
+        if task in LEARNERS[learner].tasks:  # a change may be for one task alone
+            names.append(learner)
     return found
 
 

@@ -1,7 +1,7 @@
 """What to try first: a portfolio of configurations derived from many tables, and what each learner is worth.
 
 - `python benchmarks/studies/portfolio.py run ROWS.csv --pool FOLDER --data DATASETS --jobs 2` evaluates every
-  configuration of `portfolio_entries.py` on every set: at most 1,800 rows, of which a third is for the test, 3 folds of
+  configuration of `portfolio_entries.py` on every set: at most 5,000 rows, of which a third is for the test, 3 folds of
   the others. What is measured goes to the rows as it comes, what models said of rows that they had not seen to the
   folder (some hundred megabytes). It resumes. Seconds are those of a processor, so that other work beside does not
   count; a configuration that takes more than the limit on a set has failed there;
@@ -45,7 +45,7 @@ from comitia.errors import ExperimentError
 from comitia.learners.default import LEARNERS, default_space
 from comitia.tables.cleaner import Columns, TableCleaner
 
-MOST_ROWS = 1_800
+MOST_ROWS = 5_000
 """Of a set, test rows included; beyond them the test has up to `MOST_TEST_ROWS`."""
 MOST_TEST_ROWS = 3_000
 N_FOLDS = 3
@@ -251,7 +251,7 @@ def main() -> None:
     parser.add_argument("--entries", nargs="*", default=[], help="only these configurations")
     parser.add_argument("--most-rows", type=int, default=MOST_ROWS, help="of a set, test rows included")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--limit", type=int, default=10, help="seconds of a configuration on a set")
+    parser.add_argument("--limit", type=int, default=15, help="seconds of a configuration on a set")
     parser.add_argument("--parts", nargs="*", choices=PARTS, default=PARTS, help="of the report")
     args = parser.parse_args()
     if args.step == "run":

@@ -1,5 +1,7 @@
 """Evaluation of a trial against scikit-learn's own cross-validation, and everything that can be kept or go wrong."""
 
+import time
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,7 @@ from sklearn.svm import LinearSVC
 
 from comitia import Config, Seeds, TableEvaluator, Trial
 from comitia.errors import ChoiceError, ResamplingError, TableError, UnknownName
+from comitia.evaluation.measured import TooLongError, check_seconds
 from comitia.evaluation.resampling import carve_selection
 from tests.ids import stable
 
@@ -294,6 +297,41 @@ def test_folds_before_the_failure_are_kept() -> None:
     assert len(observation.losses) == 2
     assert observation.n_evaluations == 3
     assert "fold 2" in observation.error
+
+
+class Sleeping(DummyClassifier):
+    """A fit of a twentieth of a second at least."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        time.sleep(0.05)
+        return super().fit(X, y, sample_weight)
+
+
+def test_a_trial_that_would_take_longer_than_it_may_is_given_up_after_its_first_fit() -> None:
+    observation, predictions = evaluate(lambda config, random_state: Sleeping(), trial_seconds=0.2)
+    assert (observation.status, observation.n_evaluations, len(observation.losses)) == ("timeout", 1, 1)
+    assert "1 of 5 fits took" in observation.error
+    assert predictions is None
+    whole, _ = evaluate(lambda config, random_state: Sleeping(), trial_seconds=1_000.0)
+    assert whole.is_ok
+
+
+@pytest.mark.parametrize(
+    ("seconds", "n_done", "most", "is_given_up"),
+    [
+        (0.0, 0, 1.0, False),  # nothing is known yet
+        (1.0, 1, 5.0, False),
+        (1.1, 1, 5.0, True),
+        (4.0, 4, 4.9, True),
+        (9.0, 5, 4.9, False),  # it is whole
+        (9.0, 1, None, False),
+    ],
+)
+def test_the_pace_of_the_first_fits_tells_how_long_five_take(
+    seconds: float, n_done: int, most: float | None, is_given_up: bool
+) -> None:
+    with pytest.raises(TooLongError, match="of 5 fits") if is_given_up else nullcontext():
+        check_seconds(seconds, n_done, 5, most)
 
 
 def test_a_configuration_that_cannot_be_built_counts_as_a_fit() -> None:

@@ -73,6 +73,14 @@ def test_a_trial_that_was_killed_took_at_least_as_long() -> None:
     assert expected(history_of(("slow", 10.0, 40.0, "timeout")), "slow") == pytest.approx(40.0)
 
 
+def test_a_trial_that_was_given_up_after_some_fits_is_known_by_those() -> None:
+    history = History(len(SPACE), space=SPACE)
+    trial = trial_of(0, "slow", 10.0)
+    history.append(trial)
+    history.finish(Observation(trial, "timeout", (0.5, 0.5), seconds=4.0, n_evaluations=2))
+    assert expected(history, "slow") == pytest.approx(2.0 * N_FITS)
+
+
 def test_a_branch_that_was_never_tried_is_known_by_what_is_typical() -> None:
     history = history_of(("slow", 10.0, 30.0, "ok"))
     assert expected(history, "quick") == pytest.approx(30.0)

@@ -98,6 +98,8 @@ class AutoFit:
     """Further metrics to report."""
     time_limit: float | None = None
     """Seconds of the whole fit, by which fits on large tables have fewer rows."""
+    trial_seconds: float | None = None
+    """How long a trial may be expected to take, before it is given up."""
 
     @cached_property
     def evaluator(self) -> TableEvaluator:
@@ -117,6 +119,7 @@ class AutoFit:
             selection_split=SELECTION_SPLIT if self.method.has_selection_split else None,
             given=self.given,
             least=self.scoring.least,
+            trial_seconds=self.trial_seconds,
         )
 
     @property

@@ -44,7 +44,7 @@ from comitia.learners.default import Include, default_space
 from comitia.methods import Method, get_method
 from comitia.seams import Member, Store
 from comitia.seeds import seed_of
-from comitia.study.budget import Budget, Meter
+from comitia.study.budget import Budget
 from comitia.study.study import Callback, Study
 from comitia.tables.cleaner import Columns, Matrix, TableCleaner, column_names
 
@@ -163,7 +163,7 @@ class AutoBase(Results):
         study = auto.open_study(seed_of(self.random_state), self.storage, self.lag)
         name = str(y.name) if isinstance(y, pd.Series) and y.name is not None else None
         with heard(self.verbose), ExitStack() as stack:
-            executor = self._executor(meter, stack)
+            executor = self._executor(stack)
             estimates, progress = self.estimate is not False, self.verbose == 1
             # workers of the user's own may be closed by the search; those of this fit are not
             is_ours = self.executor is None
@@ -354,7 +354,13 @@ class AutoBase(Results):
             fit_weight=self._weights(target, sample_weight),
             given=given,
             time_limit=self._budget().time_limit,
+            trial_seconds=self._trial_limit(),
         )
+
+    def _trial_limit(self) -> float | None:
+        """Return the seconds after which a trial is killed: one that never ends must not take all of them."""
+        limit = self._budget().time_limit
+        return TRIAL_SHARE * limit if self.trial_time_limit is None and limit is not None else self.trial_time_limit
 
     def _wanted_method(self, cv: CV, *, is_grouped: bool) -> Method:
         """Return the method that was asked for, or the preset's; one that cools costs down has the time limit."""
@@ -376,13 +382,9 @@ class AutoBase(Results):
             wanted=get_preset(self.preset).n_folds,
         )
 
-    def _executor(self, meter: Meter, stack: ExitStack) -> ExecutorLike:
+    def _executor(self, stack: ExitStack) -> ExecutorLike:
         """Return where trials and refits run; the stack closes workers that are started here."""
-        time_limit = meter.budget.time_limit
-        limit = self.trial_time_limit
-        if limit is None and time_limit is not None:
-            limit = TRIAL_SHARE * time_limit  # one trial that never ends must not take all of it
-        memory_limit = self.trial_memory_limit
+        limit, memory_limit = self._trial_limit(), self.trial_memory_limit
         if self.executor is not None:
             return with_limits(self.executor, limit, memory_limit)
         workers = Workers(self.n_jobs, trial_time_limit=limit, trial_memory_limit=memory_limit, starter=kept_starter)

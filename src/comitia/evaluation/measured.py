@@ -20,6 +20,10 @@ class RejectedError(Exception):
     """A trial is not worth its other folds."""
 
 
+class TooLongError(Exception):
+    """A trial would take longer than it may: its first folds show it."""
+
+
 @dataclass(frozen=True, eq=False)
 class KeptSplit:
     """What the model of one split said about the rows that it was judged on."""
@@ -82,6 +86,8 @@ def observed(trial: Trial, measured: Measured, evaluate: Callable[[], None]) -> 
         evaluate()
     except RejectedError as caught:
         status, error = "rejected", str(caught)
+    except TooLongError as caught:
+        status, error = "timeout", str(caught)
     except MemoryError as caught:
         status, error = "memory", described(caught, measured.where)
     except (Exception, SystemExit) as caught:  # a learner or a user's function may raise anything
@@ -110,6 +116,16 @@ def turned(n: int, first: int) -> list[int]:
 def rejection(n_done: int, n_folds: int) -> str:
     """Say why further folds were left out."""
     return f"worse than what is there after {n_done} of {n_folds} folds, beyond noise: the others were left out"
+
+
+def check_seconds(seconds: float, n_done: int, n_fits: int, most: float | None) -> None:
+    """Give a trial up if, at the pace of its first fits, all of them would take longer than it may."""
+    expected = seconds / max(n_done, 1) * n_fits
+    if most is not None and 0 < n_done < n_fits and expected > most:
+        raise TooLongError(
+            f"It would take {expected:.3g} s, as {n_done} of {n_fits} fits took {seconds:.3g} s. "
+            f"It may take {most:.3g} s."
+        )
 
 
 def compact(answers: AnyArray) -> AnyArray:

@@ -6,6 +6,7 @@ An evaluator is pickled once and called in another process; it shares nothing.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import get_args
@@ -21,7 +22,16 @@ from comitia.evaluation.fingerprint import fingerprint
 from comitia.evaluation.fitting import Build, Examples, HasQuick, Quick, fit
 from comitia.evaluation.isolation import quiet, seeded_globals
 from comitia.evaluation.judged import Given, Judged, pooled
-from comitia.evaluation.measured import KeptSplit, Measured, RejectedError, compact, observed, rejection, turned
+from comitia.evaluation.measured import (
+    KeptSplit,
+    Measured,
+    RejectedError,
+    check_seconds,
+    compact,
+    observed,
+    rejection,
+    turned,
+)
 from comitia.evaluation.metrics import make_target, positive_of, with_positive
 from comitia.evaluation.resampling import CV, carve_selection, check_can_be_carved, make_resampling
 from comitia.evaluation.scoring import DEFAULT_LOSSES, LossLike, Scorer, Task, make_loss
@@ -72,6 +82,9 @@ class TableEvaluator:
     most_rows : callable (config) -> int or None, optional
         On how many rows of a split's training part a configuration is fitted at most, drawn by the study's seed, of
         each class its part; None is all.
+    trial_seconds : float, optional
+        A trial that would take longer, at the pace of its first fits, is given up after them, with the status
+        "timeout".
 
     Examples
     --------
@@ -106,6 +119,7 @@ class TableEvaluator:
         given: Given | None = None,
         least: float | None = None,
         most_rows: MostRows | None = None,
+        trial_seconds: float | None = None,
     ) -> None:
         self._cache: dict[tuple[int, int], list[Split]] = {}
         self._carved: dict[int, _Parts] = {}
@@ -126,6 +140,7 @@ class TableEvaluator:
         self.given = Given(self.y, self.classes) if given is None else given
         self.least = least
         self.most_rows = most_rows
+        self.trial_seconds = trial_seconds
         target = make_target(self.given.y, self.given.classes)
         made = make_loss(DEFAULT_LOSSES[self.task] if loss is None else loss)
         self.loss = with_positive(made, target) if isinstance(made, Scorer) else made
@@ -225,11 +240,13 @@ class TableEvaluator:
     def _evaluate(self, trial: Trial, seeds: Seeds, measured: Measured, bar: Bar | None = None) -> None:
         selection = self._parts(seeds).selection
         first = 0 if bar is None else trial.root % self.n_folds
+        began, n_fits = time.perf_counter(), self.n_fits(trial)
         for repeat in range(trial.first_repeat, trial.first_repeat + trial.repeats):
             splits = self.splits(trial.root, repeat, seeds)
             for fold in turned(len(splits), first) if trial.folds is None else trial.folds:
                 if bar is not None and measured.kept and bar.rejects(measured.predictions()):
                     raise RejectedError(rejection(len(measured.kept), len(splits)))
+                check_seconds(time.perf_counter() - began, measured.n_fits, n_fits, self.trial_seconds)
                 measured.where = f"fold {fold}" + (f" of repeat {repeat}" if repeat else "")
                 train, test = splits[fold]
                 train = self.rows_of_fit(trial.config, train, seeds, (repeat, fold))

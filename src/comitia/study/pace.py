@@ -47,8 +47,8 @@ class Pace(Protocol):
 
 def seconds_of_fit(observation: Observation, n_fits: Fits) -> float:
     """Return the seconds of one fit of a trial; of one that was killed at least so many."""
-    if observation.status == "timeout":
-        return observation.seconds / max(n_fits(observation.trial), 1)
+    if observation.status == "timeout":  # given up after some fits, or killed, nobody knows in which
+        return observation.seconds / max(len(observation.losses) or n_fits(observation.trial), 1)
     return observation.seconds / max(observation.n_evaluations, 1)
 
 
