@@ -299,7 +299,7 @@ def test_folds_before_the_failure_are_kept() -> None:
     assert "fold 2" in observation.error
 
 
-class Sleeping(DummyClassifier):
+class Sleeping(DummyClassifier):  # type: ignore[misc]
     """A fit of a twentieth of a second at least."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
