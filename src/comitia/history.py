@@ -169,6 +169,8 @@ class Predictions(_Arrays):
     """Loss of each row, where the loss is a mean over rows: (n,)"""
     seconds: Array | None = None
     """Seconds that each split's answers took, NaN where not measured: (n_splits,)"""
+    sizes: Array | None = None
+    """How large the models of fits grew that found it out by themselves, NaN for others: (n_fits,)"""
 
     def of(self, some: Mask) -> Predictions:
         """Return what was said about some of the rows."""

@@ -61,6 +61,16 @@ def test_few_rows_have_a_fixed_number_of_trees(kind: Any) -> None:
     assert n_trees(kind(learning_rate=0.2, most_trees=7).fit(X, y)) == 7
 
 
+def test_one_that_is_told_how_many_trees_learns_from_all_rows(kind: Any) -> None:
+    X, y = noisy(600)
+    first = kind(learning_rate=0.3, most_trees=400).fit(X, y)
+    assert first.found_size() == n_trees(first)
+    told = first.of_size(first.found_size()).fit(X, y)
+    assert n_trees(told) == n_trees(first)
+    assert told.found_size() is None
+    assert np.abs(told.predict_proba(X) - first.predict_proba(X)).max() > 0.01  # of other rows
+
+
 def test_several_classes_and_one_of_a_single_row(kind: Any) -> None:
     X, y = noisy(300)
     y[X[:, 1] > 0.7] = 5

@@ -15,6 +15,7 @@ from comitia.arrays import Estimator, Indices
 from comitia.auto.large import growth
 from comitia.auto.reserve import Manner, kept_for, refit_costs
 from comitia.errors import NothingFound
+from comitia.evaluation.growth import size_for
 from comitia.evaluation.table import TableEvaluator
 from comitia.execution.crew import ExecutorLike, make_crew
 from comitia.execution.outcome import Outcome
@@ -67,6 +68,8 @@ class Job:
     """What its randomness is drawn by: trial, repeat and fold of a model that was judged, to fit it as it was then."""
     n_threads: int = 1
     """Processors that nothing else needs."""
+    size: int | None = None
+    """How large the models of its folds grew, where they found that out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +80,7 @@ class Refit:
     seeds: Seeds
 
     def __call__(self, job: Job) -> Estimator:
-        return self.evaluator.fit(job.config, job.rows, self.seeds, job.keys, job.n_threads)
+        return self.evaluator.fit(job.config, job.rows, self.seeds, job.keys, job.n_threads, job.size)
 
     def jobs(self, member: Member, history: History, manner: Manner, growth: float = 1.0) -> list[Job]:
         """Return the fits of a member: on all rows, on the training part of each fold, or of the first.
@@ -87,15 +90,23 @@ class Refit:
         evaluator = self.evaluator
         if manner == "full":
             rows = evaluator.rows_of_fit(member.config, np.arange(len(evaluator.y)), self.seeds, (), growth)
-            return [Job(member.config, rows)]
+            return [Job(member.config, rows, size=size_for(_sizes_of(member, history)))]
         # the trial that named its splits; what was never tried has those of the first trial
         number = 0 if member.trial is None else history.trial(member.trial).root
         splits = enumerate(evaluator.splits(number, 0, self.seeds))
-        jobs = [
-            Job(member.config, evaluator.rows_of_fit(member.config, train, self.seeds, (0, fold)), (number, 0, fold))
-            for fold, (train, _) in splits
-        ]
+        sizes = _sizes_of(member, history)
+        jobs = []
+        for fold, (train, _) in splits:
+            rows = evaluator.rows_of_fit(member.config, train, self.seeds, (0, fold))
+            was_told = fold < len(sizes) and math.isnan(sizes[fold])
+            jobs.append(Job(member.config, rows, (number, 0, fold), size=size_for(sizes) if was_told else None))
         return jobs if manner == "folds" else jobs[:1]
+
+
+def _sizes_of(member: Member, history: History) -> list[float]:
+    """Return how large the models of a member's trial grew that found it out, NaN for others; empty if none did."""
+    told = None if member.trial is None else history.predictions(member.trial)
+    return [] if told is None or told.sizes is None else told.sizes.tolist()
 
 
 class Refits:

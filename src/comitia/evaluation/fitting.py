@@ -12,6 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from comitia.arrays import AnyArray, Array, Estimator, Indices, Table
+from comitia.evaluation.growth import of_size
 from comitia.evaluation.isolation import quiet, seeded_globals
 from comitia.seeds import Seeds
 from comitia.space import Config
@@ -54,16 +55,18 @@ def fit(
     seeds: Seeds,
     keys: tuple[int, ...] = (),
     n_threads: int = 1,
+    size: int | None = None,
 ) -> Estimator:
     """Return a fitted model; weights of the examples count where the learner takes them.
 
     Keys are trial, repeat and fold of a model that is judged; the same keys and rows give the same model again. Without
     keys it is a model that is handed over. Threads are for learners that leave their number to joblib, such as forests,
-    whose models do not depend on it.
+    whose models do not depend on it. `size` is for learners that would find out how large their model must be.
     """
     threads = parallel_config(backend="threading", n_jobs=n_threads) if n_threads > 1 else nullcontext()
     with quiet(), seeded_globals(seeds, *keys), threads:
         model = build(config, seeds.integer("learner" if keys else "refit", *keys))
+        model = model if size is None else of_size(model, size)
         model.fit(examples.X, examples.y, **fit_parameters(model, examples.weights))
         return model
 

@@ -56,6 +56,8 @@ class Measured:
     kept: list[KeptSplit] = field(default_factory=list)
     answered: list[Answered] = field(default_factory=list)
     """What scorers were answered on each split."""
+    sizes: list[float] = field(default_factory=list)
+    """How large the model of each fit grew, NaN where it did not find that out by itself."""
     where: str = ""
     """What is being done now, for the text of an error."""
 
@@ -63,6 +65,7 @@ class Measured:
         """Put splits that were begun with the n-th, and then the first ones, into their own order."""
         self.losses, self.selection_losses = _turned_back(self.losses, n), _turned_back(self.selection_losses, n)
         self.kept, self.answered = _turned_back(self.kept, n), _turned_back(self.answered, n)
+        self.sizes = _turned_back(self.sizes, n)
         self.metrics = {name: _turned_back(scores, n) for name, scores in self.metrics.items()}
 
     def predictions(self) -> Predictions:
@@ -74,6 +77,7 @@ class Measured:
             values=np.concatenate([split.values for split in self.kept]),
             losses=np.concatenate(losses) if losses else None,
             seconds=np.array([split.seconds for split in self.kept]),
+            sizes=np.array(self.sizes) if np.isfinite(self.sizes).any() else None,
         )
 
 

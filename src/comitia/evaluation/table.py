@@ -20,6 +20,7 @@ from comitia.evaluation import checks
 from comitia.evaluation.fewer_rows import MostRows, fewer
 from comitia.evaluation.fingerprint import fingerprint
 from comitia.evaluation.fitting import Build, Examples, HasQuick, Quick, fit
+from comitia.evaluation.growth import found_size, size_for
 from comitia.evaluation.isolation import quiet, seeded_globals
 from comitia.evaluation.judged import Given, Judged, pooled
 from comitia.evaluation.measured import (
@@ -201,10 +202,17 @@ class TableEvaluator:
         return Examples(self.X, self.y, self.sample_weight)
 
     def fit(
-        self, config: Config, rows: Indices, seeds: Seeds, keys: tuple[int, ...] = (), n_threads: int = 1
+        self,
+        config: Config,
+        rows: Indices,
+        seeds: Seeds,
+        keys: tuple[int, ...] = (),
+        n_threads: int = 1,
+        size: int | None = None,
     ) -> Estimator:
-        """Return a model fitted on some rows."""
-        return fit(self.build, config, Examples(self.X, self.y, self.fit_weight).take(rows), seeds, keys, n_threads)
+        """Return a model fitted on some rows; see `fitting.fit`."""
+        examples = Examples(self.X, self.y, self.fit_weight).take(rows)
+        return fit(self.build, config, examples, seeds, keys, n_threads, size)
 
     def rows_of_fit(
         self, config: Config, rows: Indices, seeds: Seeds, keys: tuple[int, ...] = (), growth: float = 1.0
@@ -255,7 +263,8 @@ class TableEvaluator:
                 keys = (trial.root, repeat, fold)
                 with quiet(), seeded_globals(seeds, *keys):  # the model's answers may draw numbers, too
                     measured.n_fits += 1
-                    model = self.fit(trial.config, train, seeds, keys)
+                    model = self.fit(trial.config, train, seeds, keys, size=size_for(measured.sizes))
+                    measured.sizes.append(found_size(model))
                     self._judge(model, test, selection, measured)
         measured.turn_back(first)
         if isinstance(self.loss, Scorer) and not np.isfinite(measured.losses).all():

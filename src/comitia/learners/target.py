@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Self
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.preprocessing import PowerTransformer, QuantileTransformer, Standar
 
 from comitia.arrays import Array, Table
 from comitia.evaluation.fitting import fit_parameters
+from comitia.evaluation.growth import found_size, of_size
 
 TARGETS = ("none", "log", "yeo-johnson", "ranks")
 """What may become of a target; the first is what is tried first."""
@@ -71,6 +73,15 @@ class TransformedTarget(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.model_ = clone(self.model)
         self.model_.fit(X, changed, **fit_parameters(self.model_, weights))
         return self
+
+    def found_size(self) -> int | None:
+        """Return how large the model grew; None where it did not find that out by itself."""
+        size = found_size(self.model_)
+        return None if math.isnan(size) else int(size)
+
+    def of_size(self, size: int) -> TransformedTarget:
+        """Return an unfitted one whose model grows so large."""
+        return TransformedTarget(of_size(self.model, size), self.by)
 
     def predict(self, X: Table) -> Array:
         """Return a number per row, (n,)."""

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 
@@ -40,6 +40,8 @@ class Boosted(BaseEstimator):  # type: ignore[misc]
     learning_rate: float
     random_state: int
     most_trees: int
+    n_trees: int | None
+    """How many, if that is known; they are found by rows set aside if None."""
     classes_: AnyArray
 
     def fit(self, X: Table, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -52,18 +54,30 @@ class Boosted(BaseEstimator):  # type: ignore[misc]
             if len(self.classes_) < 2:
                 raise ValueError(f"A classifier needs at least 2 classes. Got {self.classes_.tolist()}.")
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        held = held_out(target, is_classes=self.task == "classification", random_state=self.random_state)
-        self.model_ = self._trained(Examples(X, target, weights), held)
+        held = None
+        if self.n_trees is None:
+            held = held_out(target, is_classes=self.task == "classification", random_state=self.random_state)
+        self.model_, self.n_trees_ = self._trained(Examples(X, target, weights), held)
+        self.is_found_ = held is not None
         return self
 
     @property
     def _n_trees(self) -> int:
         """How many trees there are where no rows were set aside."""
-        return min(self.most_trees, round(STEPS_WITHOUT / self.learning_rate))
+        return min(self.most_trees, self.n_trees or round(STEPS_WITHOUT / self.learning_rate))
+
+    def found_size(self) -> int | None:
+        """Return the number of trees that rows set aside have told; None where none were set aside."""
+        return self.n_trees_ if self.is_found_ else None
+
+    def of_size(self, size: int) -> Self:
+        """Return an unfitted one with so many trees, which learns from all rows."""
+        told: Self = clone(self).set_params(n_trees=size)
+        return told
 
     @abstractmethod
-    def _trained(self, examples: Examples, held: Indices | None) -> Any:
-        """Return what was learned; the target holds codes of classes from 0 on, or numbers."""
+    def _trained(self, examples: Examples, held: Indices | None) -> tuple[Any, int]:
+        """Return what was learned and its number of trees; the target is codes of classes from 0 on, or numbers."""
 
     @abstractmethod
     def _opened(self) -> Any:

@@ -34,6 +34,7 @@ class CatBoost(Boosted):
         l2_leaf_reg: float = 3.0,
         random_strength: float = 1.0,
         most_trees: int = 1_000,
+        n_trees: int | None = None,
         random_state: int = 0,
     ) -> None:
         self.task = task
@@ -43,9 +44,10 @@ class CatBoost(Boosted):
         self.l2_leaf_reg = l2_leaf_reg
         self.random_strength = random_strength
         self.most_trees = most_trees
+        self.n_trees = n_trees
         self.random_state = random_state
 
-    def _trained(self, examples: Examples, held: Indices | None) -> bytes:
+    def _trained(self, examples: Examples, held: Indices | None) -> tuple[bytes, int]:
         import catboost
 
         train, judge = parts_of(examples, held)
@@ -56,7 +58,7 @@ class CatBoost(Boosted):
         model.fit(self._pool(train), **stopping)
         with tempfile.TemporaryDirectory() as folder:  # the one public way to its JSON
             model.save_model(str(Path(folder) / "model"), format="json", pool=self._pool(train))
-            return (Path(folder) / "model").read_bytes()
+            return (Path(folder) / "model").read_bytes(), int(model.tree_count_)
 
     def _pool(self, examples: Examples) -> Any:
         return self._table(examples.X, label=examples.y, weight=examples.weights)

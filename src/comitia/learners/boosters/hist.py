@@ -37,6 +37,7 @@ class HistBoosting(Boosted):
         l2_regularization: float = 0.0,
         max_features: float = 1.0,
         most_trees: int = 1_000,
+        n_trees: int | None = None,
         random_state: int = 0,
     ) -> None:
         self.task = task
@@ -47,9 +48,10 @@ class HistBoosting(Boosted):
         self.l2_regularization = l2_regularization
         self.max_features = max_features
         self.most_trees = most_trees
+        self.n_trees = n_trees
         self.random_state = random_state
 
-    def _trained(self, examples: Examples, held: Indices | None) -> Any:
+    def _trained(self, examples: Examples, held: Indices | None) -> tuple[Any, int]:
         """Return a fitted estimator of scikit-learn, which draws the rows to stop by itself: as many as were drawn."""
         learner = HistGradientBoostingClassifier if self.task == "classification" else HistGradientBoostingRegressor
         stops = held is not None and (self.task == "regression" or can_be_split(examples.y, len(held)))
@@ -63,7 +65,8 @@ class HistBoosting(Boosted):
             categorical_features=list(self.codes) or None,
             random_state=self.random_state,
         )
-        return _plain(model.fit(dense(examples.X), examples.y, sample_weight=examples.weights))
+        model.fit(dense(examples.X), examples.y, sample_weight=examples.weights)
+        return _plain(model), int(model.n_iter_)
 
     def _opened(self) -> Any:
         model = copy(self.model_)

@@ -32,6 +32,7 @@ class LightGBM(Boosted):
         lambda_l2: float = 0.0,
         extra_trees: bool = False,
         most_trees: int = 2_000,
+        n_trees: int | None = None,
         random_state: int = 0,
     ) -> None:
         self.task = task
@@ -45,9 +46,10 @@ class LightGBM(Boosted):
         self.lambda_l2 = lambda_l2
         self.extra_trees = extra_trees
         self.most_trees = most_trees
+        self.n_trees = n_trees
         self.random_state = random_state
 
-    def _trained(self, examples: Examples, held: Indices | None) -> str:
+    def _trained(self, examples: Examples, held: Indices | None) -> tuple[str, int]:
         import lightgbm
 
         train, judge = parts_of(examples, held)
@@ -60,7 +62,8 @@ class LightGBM(Boosted):
             stopping["callbacks"] = [lightgbm.early_stopping(PATIENCE, verbose=False)]
         n_trees = self._n_trees if judge is None else self.most_trees
         model = lightgbm.train(self._parameters(), data, n_trees, **stopping)
-        return str(model.model_to_string(num_iteration=model.best_iteration if judge is not None else -1))
+        best = model.best_iteration if judge is not None else model.current_iteration()
+        return str(model.model_to_string(num_iteration=best)), int(best)
 
     def _parameters(self) -> dict[str, Any]:
         own = ("learning_rate", "num_leaves", "feature_fraction", "bagging_fraction", "min_data_in_leaf")

@@ -27,6 +27,7 @@ class XGBoost(Boosted):
         reg_alpha: float = 0.0,
         reg_lambda: float = 1.0,
         most_trees: int = 2_000,
+        n_trees: int | None = None,
         random_state: int = 0,
     ) -> None:
         self.task = task
@@ -39,9 +40,10 @@ class XGBoost(Boosted):
         self.reg_alpha = reg_alpha
         self.reg_lambda = reg_lambda
         self.most_trees = most_trees
+        self.n_trees = n_trees
         self.random_state = random_state
 
-    def _trained(self, examples: Examples, held: Indices | None) -> bytes:
+    def _trained(self, examples: Examples, held: Indices | None) -> tuple[bytes, int]:
         import xgboost
 
         train, judge = parts_of(examples, held)
@@ -51,7 +53,7 @@ class XGBoost(Boosted):
         n_trees = self._n_trees if judge is None else self.most_trees
         model = xgboost.train(self._parameters(), self._matrix(train), n_trees, verbose_eval=False, **stopping)
         best = model if judge is None else model[: model.best_iteration + 1]
-        return bytes(best.save_raw("json"))
+        return bytes(best.save_raw("json")), best.num_boosted_rounds()
 
     def _matrix(self, examples: Examples) -> Any:
         return self._table(examples.X, label=examples.y, weight=examples.weights)
