@@ -14,6 +14,7 @@ import os
 import resource
 import time
 import warnings
+from collections.abc import Sequence
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -52,18 +53,18 @@ def fit_seconds(name: str, split: Split, n: int) -> float:
     return time.process_time() - clock
 
 
-def _aside(sender: Connection, name: str, split: Split, n: int) -> None:
+def _aside(sender: Connection, name: str, split: Split, n: int, limit: int) -> None:
     used = int(time.process_time())
-    resource.setrlimit(resource.RLIMIT_CPU, (used + LIMIT, used + LIMIT + 5))
+    resource.setrlimit(resource.RLIMIT_CPU, (used + limit, used + limit + 5))
     warnings.simplefilter("ignore")
     sender.send(fit_seconds(name, split, n))
 
 
-def measured(name: str, split: Split, n: int) -> float | None:
+def measured(name: str, split: Split, n: int, limit: int) -> float | None:
     """Measure in a process of its own; None if it took too long or failed."""
     context = get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_aside, args=(sender, name, split, n), daemon=True)
+    process = context.Process(target=_aside, args=(sender, name, split, n, limit), daemon=True)
     process.start()
     sender.close()
     try:
@@ -74,7 +75,7 @@ def measured(name: str, split: Split, n: int) -> float | None:
         process.join()
 
 
-def run(path: Path, data: Path) -> None:
+def run(path: Path, data: Path, sets: Sequence[str], limit: int) -> None:
     """Measure everything, a set after the other."""
     import catboost  # noqa: F401 - an import is no part of a fit
     import lightgbm  # noqa: F401
@@ -84,12 +85,12 @@ def run(path: Path, data: Path) -> None:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         if not done:
             writer.writeheader()
-        for name in [one for one in SETS if one not in done]:
+        for name in [one for one in sets if one not in done]:
             split = load(name, data, 60_000)
             sizes = sorted({min(n, len(split.y)) for n in ROWS})
             for learner in [one for one in LEARNERS.values() if one.is_installed and split.task in one.tasks]:
                 for n in sizes:
-                    seconds = measured(learner.name, split, n)
+                    seconds = measured(learner.name, split, n, limit)
                     if seconds is None:
                         break
                     writer.writerow(
@@ -100,7 +101,7 @@ def run(path: Path, data: Path) -> None:
                         }
                     )  # fmt: skip
                     file.flush()
-                    if seconds > LIMIT / 6:
+                    if seconds > limit / 6:
                         break
 
 
@@ -129,6 +130,8 @@ def main() -> None:
     parser.add_argument("step", choices=["run", "report"])
     parser.add_argument("rows", type=Path)
     parser.add_argument("--data", type=Path)
+    parser.add_argument("--sets", nargs="+", default=SETS, help="only these")
+    parser.add_argument("--limit", type=int, default=LIMIT, help="seconds of a fit")
     args = parser.parse_args()
     if args.step == "report":
         report(pd.read_csv(args.rows))
@@ -136,7 +139,7 @@ def main() -> None:
     data = data_folder(args.data)
     if data is None:
         raise ExperimentError("A folder of tables must be given. Got none. Name it by --data or COMITIA_DATA.")
-    run(args.rows, data)
+    run(args.rows, data, args.sets, args.limit)
 
 
 if __name__ == "__main__":

@@ -31,8 +31,8 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
 from comitia import AutoClassifier, AutoRegressor, Workers
-from comitia.auto.autofit import default_folds
 from comitia.auto.base import TRIAL_SHARE
+from comitia.auto.folds import default_folds
 from comitia.auto.hindsight import first_trials
 from comitia.auto.refit import fit_again
 from comitia.bench.problems.finding import find_table

@@ -38,7 +38,7 @@ CELLS = ("200000x50:120", "100000x50:10")
 N_TEST = 20_000
 MOST_CLASSES = 50
 WITHOUT = {
-    "hold-out": ("comitia.auto.autofit", "HOLD_OUT_FROM"),
+    "hold-out": ("comitia.auto.folds", "HOLD_OUT_FROM"),
     "fewer-rows": ("comitia.auto.large", "LARGE_FROM"),
     "single": ("comitia.tables.precision", "SINGLE_FROM"),
     "shared": ("comitia.execution.packed", "LEAST_BYTES"),

@@ -1,16 +1,14 @@
-"""What a fit chooses where the user does not: folds and a method."""
+"""What a fit chooses where the user does not: a method."""
 
 from typing import Any
 
-import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.model_selection import ShuffleSplit
 
 from comitia import METHODS, AutoClassifier, AutoRegressor, Study, TableEvaluator, get_space
-from comitia.auto.autofit import default_folds, stacked
+from comitia.auto.autofit import stacked
 from comitia.auto.methods_for import default_method, method_for
-from comitia.errors import TableError
 from comitia.evaluation.resampling import Reshuffled
 from comitia.evaluation.scoring import make_scoring
 from comitia.learners.default import first_trials
@@ -18,41 +16,6 @@ from comitia.learners.default.learners import DEFAULT
 from comitia.methods import kept_by
 
 X, Y = load_iris(return_X_y=True)
-
-
-@pytest.mark.parametrize(
-    ("target", "groups", "has_selection_split", "expected"),
-    [
-        (np.repeat([0, 1], 50), None, False, 10),
-        (np.repeat([0, 1], 150), None, False, 8),
-        (np.repeat([0, 1], 500), None, False, 5),
-        (np.repeat([0, 1], 3), None, False, 3),  # as many as the largest class has rows
-        (np.repeat([0, 1], 50), np.arange(100) % 4, False, 4),
-        (np.repeat([0, 1], 5), None, True, 4),
-        (np.zeros(20_000, dtype=int), None, False, 3),
-        (np.zeros(49_999, dtype=int), None, False, 3),
-        (np.zeros(50_000, dtype=int), None, False, 0.2),
-        (np.zeros(80_000, dtype=int), None, False, 0.125),
-        (np.zeros(200_000, dtype=int), None, False, 0.1),
-        (np.zeros(50_000, dtype=int), np.arange(50_000) // 10, False, 3),
-    ],
-)
-def test_folds_are_as_many_as_the_rows_allow(
-    target: Any, groups: Any, has_selection_split: bool, expected: float
-) -> None:
-    assert default_folds(target, "classification", groups, has_selection_split=has_selection_split) == expected
-
-
-def test_very_many_rows_are_folded_where_more_folds_are_wanted() -> None:
-    target = np.zeros(50_000, dtype=int)
-    for wanted, expected in ((10, 10), (3, 0.2), (None, 0.2)):
-        found = default_folds(target, "classification", None, has_selection_split=False, wanted=wanted)
-        assert found == expected
-
-
-def test_too_few_rows_for_folds_are_refused() -> None:
-    with pytest.raises(TableError, match="too few rows"):
-        default_folds(np.array([0, 1, 2]), "classification", None, has_selection_split=False)
 
 
 @pytest.mark.parametrize(

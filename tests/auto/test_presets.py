@@ -13,6 +13,7 @@ from comitia import AutoClassifier, AutoRegressor, load
 from comitia.auto.presets import ALIASES, PRESETS, get_preset
 from comitia.errors import UnknownName
 from comitia.learners.default import LEARNERS
+from comitia.learners.default.learners import DEFAULT
 from comitia.methods.own import AUTO_COMMITTEE
 from comitia.selections.committees import GreedyCommittee
 
@@ -31,7 +32,9 @@ def n_folds_of(model: AutoClassifier) -> int:
     return len(np.unique(model.validation_predictions_.folds))
 
 
-@pytest.mark.parametrize(("preset", "n_folds", "n_learners"), [("fast", 3, 2), ("balanced", 8, 7), ("best", 10, 7)])
+@pytest.mark.parametrize(
+    ("preset", "n_folds", "n_learners"), [("fast", 3, 2), ("balanced", 8, len(DEFAULT)), ("best", 10, len(DEFAULT))]
+)
 def test_a_preset_chooses_folds_and_learners(preset: str, n_folds: int, n_learners: int) -> None:
     table, target = np.tile(X, (3, 1)), np.tile(Y, 3)
     model = AutoClassifier(preset=preset, **OPTIONS).fit(table, target)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from comitia import Config, FunctionEvaluator, Observation, Study, Trial
 from comitia.history import History
 from comitia.space import Space
-from comitia.study.pace import expected_seconds
+from comitia.study.pace import DOUBT, expected_seconds
 
 N_FITS = 5
 
@@ -83,9 +83,9 @@ def test_a_trial_that_was_given_up_after_some_fits_is_known_by_those() -> None:
 
 def test_a_branch_that_was_never_tried_is_known_by_what_is_typical() -> None:
     history = history_of(("slow", 10.0, 30.0, "ok"))
-    assert expected(history, "quick") == pytest.approx(30.0)
+    assert expected(history, "quick") == pytest.approx(DOUBT * 30.0)
     typical = {"slow": 2.0, "quick": 0.02}
-    assert expected(history, "quick", typical=lambda config: typical[str(config["kind"])]) == pytest.approx(0.3)
+    assert expected(history, "quick", typical=lambda config: typical[str(config["kind"])]) == pytest.approx(DOUBT * 0.3)
 
 
 def test_a_branch_that_was_never_tried_gets_the_benefit_of_the_doubt() -> None:
@@ -101,7 +101,7 @@ def test_a_branch_that_was_never_tried_gets_the_benefit_of_the_doubt() -> None:
         history.append(trial(number, kind))
         history.finish(Observation(trial(number, kind), "ok", (0.5,), seconds=seconds, n_evaluations=1))
     found = expected_seconds(history, trial(2, "new"), lambda trial: 1, lambda config: 2.0)
-    assert found == pytest.approx(2.0)
+    assert found == pytest.approx(DOUBT * 2.0)
 
 
 @given(st.lists(st.tuples(st.floats(1, 100), st.floats(1e-3, 1e3)), min_size=1, max_size=12), st.floats(1, 100))

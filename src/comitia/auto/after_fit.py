@@ -24,6 +24,7 @@ from comitia.auto.importance import permutation_importance
 from comitia.auto.refit import FittedMember
 from comitia.auto.validation import ValidationPredictions
 from comitia.committees import Ensemble
+from comitia.committees.decisions import Rule
 from comitia.committees.ensemble import only
 from comitia.errors import ChoiceError
 from comitia.evaluation.checks import checked_weights
@@ -70,9 +71,22 @@ class Results(BaseEstimator, ABC):  # type: ignore[misc]
     def _metrics(self) -> dict[str, Scoring]:
         """Return further metrics by their names."""
 
-    @abstractmethod
     def scores(self, X: Table | ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> dict[str, float]:
         """Return the score, as "score", and all further metrics on other rows."""
+        check_is_fitted(self, "ensemble_")
+        truth = known_target(y)
+        found = {"score": self._scoring(), **self._metrics()}
+        return {name: scoring.of(self, X, truth, sample_weight) for name, scoring in found.items()}
+
+    @property
+    def decision_rule_(self) -> Rule | None:
+        """What `predict` makes of probabilities, or of the mean of numbers; None where that is what is predicted."""
+        check_is_fitted(self, "ensemble_")
+        return self.ensemble_.rule
+
+    def _score(self, X: Table | ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> float:
+        check_is_fitted(self, "ensemble_")
+        return self._scoring().of(self, X, known_target(y), sample_weight)
 
     @abstractmethod
     def hindsight(self) -> Hindsight | None:

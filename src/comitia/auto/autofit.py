@@ -31,7 +31,8 @@ from comitia.auto.estimate import (
     decides_quickly,
     decision_seconds,
 )
-from comitia.auto.large import recorded_rows, rows_by_learner
+from comitia.auto.folds import record_folds
+from comitia.auto.large import recorded_rows, rows_by_learner, whole_seconds
 from comitia.auto.narration import TrialLines
 from comitia.auto.noise import Told, stretches
 from comitia.auto.refit import FittedMember, Refits, Refitted
@@ -39,7 +40,7 @@ from comitia.auto.reserve import SEARCH_SHARE, LeaveTimeToRefit, Manner, refit_c
 from comitia.auto.temperature import is_tempered
 from comitia.auto.validation import Validated, validated
 from comitia.committees import Ensemble
-from comitia.errors import DroppedWarning, FallbackWarning, TableError
+from comitia.errors import DroppedWarning, FallbackWarning
 from comitia.evaluation.judged import Given
 from comitia.evaluation.resampling import CV, Fixed
 from comitia.evaluation.scoring import Scoring, Task
@@ -65,15 +66,6 @@ ESTIMATE_SHARE = 0.02
 N_DRAWN = 64
 """Random configurations among which is one that still ends in time, if it can be found so."""
 MORE_TIME = "Give it more time."
-FOLDS_BELOW = {300: 10, 1_000: 8, 20_000: 5}
-"""Folds for fewer rows than that. Models of folds are fitted on fewer rows than what is returned, which matters most
-where there are few; and there it costs least."""
-FEWEST_FOLDS = 3
-"""Folds for all others: the estimate is good enough, the time is not."""
-HOLD_OUT_FROM = 50_000
-"""Rows from which one part is judged instead of all parts in turn: one fit of a trial instead of three."""
-JUDGED_ROWS = 10_000
-"""Rows of that part, which are a fifth of the rows at most, and a tenth at least."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +92,8 @@ class AutoFit:
     """Seconds of the whole fit, by which fits on large tables have fewer rows."""
     trial_seconds: float | None = None
     """How long a trial may be expected to take, before it is given up."""
+    folds: int | float | None = None
+    """What was chosen for `cv` where the user did not say."""
 
     @cached_property
     def evaluator(self) -> TableEvaluator:
@@ -132,12 +126,15 @@ class AutoFit:
         """Return the study of this fit, with the default of every learner to begin with, or resume the stored one."""
         assert self.evaluator.n_folds  # splits that do not fit are refused before a file is made
         study = Study(self.default.space, self.method, seed=seed, storage=storage, lag=lag)
-        n_classes = 0 if self.evaluator.classes is None else len(self.evaluator.classes)
-        most_rows = rows_by_learner(self.default, self.table.shape, n_classes, self.time_limit, self.evaluator.n_folds)
+        most_rows = rows_by_learner(
+            self.default, self.table.shape, self._n_classes, self.time_limit, self.evaluator.n_folds
+        )
         self.evaluator.most_rows = recorded_rows(study, most_rows)
         if study.store.get("metric") is None:  # for whoever looks at the record while the search goes on
             metric = {"name": self.scoring.name, "best": self.scoring.best}
             study.store.put("metric", json.dumps(metric).encode())
+        if self.folds is not None:
+            record_folds(study, self.folds)
         if not len(study.history):
             for config in self.default.first:
                 study.enqueue(config)
@@ -186,7 +183,8 @@ class AutoFit:
 
         def typical(config: Config) -> float:
             most = None if most_rows is None else most_rows(config)
-            return typical_seconds(str(config.get("learner")), min(most or len(self.target), len(self.target)))
+            n_rows = min(most or len(self.target), len(self.target))
+            return typical_seconds(str(config.get("learner")), n_rows, self.table.shape[1], self._n_classes)
 
         return LeaveTimeToRefit(
             meter,
@@ -201,13 +199,18 @@ class AutoFit:
             lambda number: study.space.sample(N_DRAWN, study.seeds("instead", number)),
             # members that were looked at on a part of the rows are fitted again on as many as there is time for
             kept_seconds=0.0 if limit is None or most_rows is None else (1.0 - SEARCH_SHARE) * limit,
+            whole_seconds=lambda members, n: whole_seconds(members, study.history, self.evaluator, n),
             leaves_out=study.lag is None,  # else later suggestions would wait for those that are left out
         )
 
+    @property
+    def _n_classes(self) -> int:
+        """0 for numbers."""
+        return 0 if self.evaluator.classes is None else len(self.evaluator.classes)
+
     def _decision_seconds(self, history: History) -> float:
         """Return about how long it takes to decide again who is a member."""
-        classes = self.evaluator.classes
-        return decision_seconds(max(history.n_finished, 1), len(self.target), 1 if classes is None else len(classes))
+        return decision_seconds(max(history.n_finished, 1), len(self.target), max(self._n_classes, 1))
 
     def warn(self, study: Study, refitted: Refitted) -> None:
         """Warn the caller of `fit` of models that were left out."""
@@ -367,28 +370,3 @@ def stacked_tables(X: Table | ArrayLike, more: Table | ArrayLike) -> Table:
     if sparse.issparse(X):
         return sparse.vstack([X, more]).tocsr()
     return np.concatenate([np.asarray(X), np.asarray(more)])
-
-
-def default_folds(
-    target: AnyArray, task: Task, groups: ArrayLike | None, *, has_selection_split: bool, wanted: int | None = None
-) -> int | float:
-    """Return as many folds as the rows allow, up to those wanted; if None, ten for few rows to three for many.
-
-    For very many rows that may be the share of a hold-out instead, unless more folds than the fewest are wanted, or
-    rows are in groups: these may be few.
-    """
-    n = len(target) if groups is None else len(np.unique(np.asarray(groups)))
-    if task == "classification":
-        n = min(n, int(np.bincount(target).max()))
-    if has_selection_split:
-        n -= math.ceil(SELECTION_SPLIT * n)
-    if n < 2:
-        raise TableError(
-            f"Folds need at least 2 samples of a class, or groups. Got n_samples={len(target)}: too few rows. "
-            "Give more rows, or X_val and y_val."
-        )
-    if len(target) >= HOLD_OUT_FROM and groups is None and (wanted or FEWEST_FOLDS) <= FEWEST_FOLDS:
-        return min(max(JUDGED_ROWS / len(target), 0.1), 0.2)
-    if wanted is None:
-        wanted = next((folds for below, folds in FOLDS_BELOW.items() if len(target) < below), FEWEST_FOLDS)
-    return min(wanted, n)

@@ -18,9 +18,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from comitia.arrays import AnyArray, Json, Table
 from comitia.auto.after_fit import Results
-from comitia.auto.autofit import AutoFit, default_folds, stacked, stacked_tables
+from comitia.auto.autofit import AutoFit, stacked, stacked_tables
 from comitia.auto.estimate import Estimate, EstimateKind
-from comitia.auto.fit_rows import FitRows, Refit, fit_rows, kept_splits, known_target, manner_of, weights_of_both
+from comitia.auto.fit_rows import FitRows, Refit, fit_rows, kept_splits, manner_of, weights_of_both
+from comitia.auto.folds import affordable_fits, default_folds, recorded_folds
 from comitia.auto.hindsight import Hindsight
 from comitia.auto.methods_for import default_method, method_for, within
 from comitia.auto.narration import heard
@@ -29,7 +30,6 @@ from comitia.auto.presets import get_preset
 from comitia.auto.refit import Refits, fit_again
 from comitia.auto.temperature import is_tempered
 from comitia.auto.validation import Validated
-from comitia.committees.decisions import Rule
 from comitia.errors import ChoiceError, check_int
 from comitia.evaluation.checks import checked_metrics, checked_table
 from comitia.evaluation.judged import Given
@@ -40,7 +40,7 @@ from comitia.execution import Workers
 from comitia.execution.crew import ExecutorLike, with_limits
 from comitia.execution.kept import kept_starter
 from comitia.execution.machine import count_jobs
-from comitia.learners.default import Include, default_space
+from comitia.learners.default import DefaultSpace, Include, default_space
 from comitia.methods import Method, get_method
 from comitia.seams import Member, Store
 from comitia.seeds import seed_of
@@ -148,7 +148,7 @@ class AutoBase(Results):
         if X_val is None:
             if y_val is not None:
                 raise ChoiceError("X_val and y_val go together. Got y_val alone. Give X_val, too.")
-            cv = self._splits(rows, target)
+            cv = self._splits(rows, target, table.shape)
         else:
             if y_val is None:
                 raise ChoiceError("X_val and y_val go together. Got X_val alone. Give y_val, too.")
@@ -279,12 +279,6 @@ class AutoBase(Results):
     """Metrics for which it is the right one."""
 
     @property
-    def decision_rule_(self) -> Rule | None:
-        """What `predict` makes of probabilities, or of the mean of numbers; None where that is what is predicted."""
-        check_is_fitted(self, "ensemble_")
-        return self.ensemble_.rule
-
-    @property
     def _tunes_decisions(self) -> bool:
         """Whether decisions are tuned for the metric."""
         return self.decision_rule == "auto" and self.metric not in self._plain_metrics
@@ -345,9 +339,7 @@ class AutoBase(Results):
             scoring=scoring,
             metrics=metrics,
             cv=cv,
-            default=default_space(
-                self.cleaner_.columns_, self._task, table.shape[0], include=self._included, exclude=self.exclude
-            ),
+            default=self._default_space(table.shape[0]),
             method=method_for(self._wanted_method(cv, is_grouped=groups is not None), scoring),
             groups=groups,
             sample_weight=sample_weight,
@@ -355,6 +347,7 @@ class AutoBase(Results):
             given=given,
             time_limit=self._budget().time_limit,
             trial_seconds=self._trial_limit(),
+            folds=cv if self.cv is None and isinstance(cv, int | float) else None,
         )
 
     def _trial_limit(self) -> float | None:
@@ -366,21 +359,34 @@ class AutoBase(Results):
         """Return the method that was asked for, or the preset's; one that cools costs down has the time limit."""
         if self.method is None:
             return default_method(self._task, cv, is_grouped=is_grouped, preset=get_preset(self.preset))
-        limit, n_workers = self._budget().time_limit, 1
-        if self.executor is None:
-            n_workers = count_jobs(type(self).__name__, "n_jobs", self.n_jobs)
-        return within(get_method(self.method), None if limit is None else n_workers * limit, self.storage)
+        limit = self._budget().time_limit
+        return within(get_method(self.method), None if limit is None else self._n_workers * limit, self.storage)
 
-    def _splits(self, rows: FitRows, target: AnyArray) -> CV:
+    def _splits(self, rows: FitRows, target: AnyArray, shape: tuple[int, int]) -> CV:
+        """Return the user's splits, those of the stored study, or as many folds as rows and time allow."""
         if rows.cv is not None:
             return rows.cv
+        recorded = recorded_folds(self.storage)
+        if recorded is not None:
+            return recorded
+        n_classes = int(target.max()) + 1 if self._task == "classification" else 0
+        learners = self._default_space(shape[0]).learners
         return default_folds(
             target,
             self._task,
             rows.groups,
             has_selection_split=self.method is not None and get_method(self.method).has_selection_split,
             wanted=get_preset(self.preset).n_folds,
+            affordable=affordable_fits(learners, shape, n_classes, self._budget().time_limit, self._n_workers),
         )
+
+    @property
+    def _n_workers(self) -> int:
+        """How many trials run side by side, as far as that is known."""
+        return count_jobs(type(self).__name__, "n_jobs", self.n_jobs) if self.executor is None else 1
+
+    def _default_space(self, n_rows: int) -> DefaultSpace:
+        return default_space(self.cleaner_.columns_, self._task, n_rows, include=self._included, exclude=self.exclude)
 
     def _executor(self, stack: ExitStack) -> ExecutorLike:
         """Return where trials and refits run; the stack closes workers that are started here."""
@@ -415,21 +421,10 @@ class AutoBase(Results):
             warnings.warn(message, UserWarning, stacklevel=3)
         return self.cleaner_.transform(X)
 
-    def _score(self, X: Table | ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> float:
-        check_is_fitted(self, "ensemble_")
-        return self._scoring().of(self, X, known_target(y), sample_weight)
-
     @property
     def metric(self) -> str:
         """Name of what counts."""
         return make_scoring(self.scoring, self._task).name
-
-    def scores(self, X: Table | ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> dict[str, float]:
-        """Return the score and all further metrics on other rows."""
-        check_is_fitted(self, "ensemble_")
-        truth = known_target(y)
-        found = {"score": self._scoring(), **self._metrics()}
-        return {name: scoring.of(self, X, truth, sample_weight) for name, scoring in found.items()}
 
     def __getstate__(self) -> Json:
         state = dict(super().__getstate__())

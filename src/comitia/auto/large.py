@@ -1,7 +1,7 @@
 """Large tables within a time limit: on how many rows each learner is looked at, and on how many it is fitted again.
 
-A trial is fitted on as many rows as a fit of its learner's default takes a twentieth of the limit for, by what it takes
-for a million cells (`Learner.seconds_per_million`), and judged on the same rows as any other. So the number of rows is
+A trial is fitted on as many rows as a fit of its learner's default takes a twentieth of the limit for, by what it
+usually takes (`learners.default.costs`), and judged on the same rows as any other. So the number of rows is
 a function of the configuration and, as one number for each learner, part of the study's record: a search has no state.
 What is handed over is fitted again on all rows, or on as many as the time that is left allows.
 """
@@ -13,13 +13,12 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import ConfigSpace as CS
-
+from comitia.auto.reserve import makespan
 from comitia.evaluation.fewer_rows import MostRows
 from comitia.evaluation.table import TableEvaluator
 from comitia.history import History
 from comitia.learners.default import DefaultSpace
-from comitia.learners.default.learners import LEARNERS
+from comitia.learners.default.costs import power_of_rows, rows_within
 from comitia.seams import Member
 from comitia.space import Config
 from comitia.study.study import Study
@@ -33,9 +32,7 @@ FIT_SHARE = 0.05
 trees still ends before it is killed."""
 FEWEST_ROWS = 1_000
 """Less says little about a large table."""
-UNKNOWN_SECONDS = 10.0
-"""What estimators of the user's are taken to need for a million cells."""
-SAFE = 0.5
+SAFE = 0.7
 """Part of the time left that fits on more rows may take: seconds grow faster than rows, and machines are busy."""
 KEY = "most_rows"
 """What the numbers of rows are called in a study's record."""
@@ -61,22 +58,13 @@ def rows_by_learner(
     n_rows, n_columns = shape
     if time_limit is None or n_rows < LARGE_FROM:
         return None
-    learner = default.space.configspace.get("learner")
-    names = learner.choices if isinstance(learner, CS.CategoricalHyperparameter) else ()
-    cells = 1e6 * FIT_SHARE * time_limit / n_folds
+    seconds = FIT_SHARE * time_limit / n_folds
     most: dict[str, int] = {}
-    for name in names:
-        rows = max(FEWEST_ROWS, int(cells / _seconds_per_million(str(name), n_classes) / n_columns))
+    for name in default.learners:
+        rows = max(FEWEST_ROWS, rows_within(seconds, name, n_columns, n_classes))
         if rows < n_rows:
-            most[str(name)] = rows
+            most[name] = rows
     return RowsByLearner(most) if most else None
-
-
-def _seconds_per_million(name: str, n_classes: int) -> float:
-    learner = LEARNERS.get(name)
-    if learner is None:
-        return UNKNOWN_SECONDS
-    return learner.seconds_per_million * (n_classes if learner.is_slower_by_class and n_classes > 2 else 1)
 
 
 def recorded_rows(study: Study, wanted: MostRows | None) -> MostRows | None:
@@ -91,12 +79,29 @@ def recorded_rows(study: Study, wanted: MostRows | None) -> MostRows | None:
     return wanted
 
 
+def whole_seconds(members: Sequence[Member], history: History, evaluator: TableEvaluator, n_workers: int) -> float:
+    """Return how many seconds to keep so that members which had a part of the rows can be fitted again on all of them.
+
+    By the power of the number of rows that fits of their learner usually grow by; `growth` takes a part of them.
+    """
+    fits = []
+    for member in members:
+        observation = None if member.trial is None else history.observation(member.trial)
+        if observation is None:
+            continue
+        most = None if evaluator.most_rows is None else evaluator.most_rows(member.config)
+        more = 1.0 if most is None else max(len(evaluator.y) / most, 1.0)
+        power = power_of_rows(str(member.config.get("learner")))
+        fits.append(observation.seconds / max(observation.n_evaluations, 1) * more**power)
+    return makespan(fits, n_workers) / SAFE if fits else 0.0
+
+
 def growth(
     members: Sequence[Member], history: History, evaluator: TableEvaluator, seconds: float, n_workers: int
 ) -> float:
     """Return by how much the rows of members may grow when they are fitted again within some seconds; 1 or more.
 
-    All fits side by side, and each by itself, must end in half of the time.
+    All fits side by side, and each by itself, must end in a part of the time.
     """
     if evaluator.most_rows is None:
         return 1.0

@@ -13,7 +13,7 @@ from comitia.methods.options import split_name, with_options
 from comitia.methods.own import AUTO_ABSOLUTE, AUTO_COMMITTEE, with_lazy_folds
 from comitia.seams import Store
 from comitia.study.record import StudyRecord
-from comitia.study.store import make_store
+from comitia.study.store import looked_into
 
 log = logging.getLogger("comitia")
 
@@ -64,12 +64,8 @@ def within(method: Method, seconds: float | None, storage: str | Path | Store | 
 
 def _recorded(storage: str | Path | Store | None) -> str | None:
     """Return the name of the method of a study that is there already."""
-    if storage is None or (isinstance(storage, str | Path) and not Path(storage).is_file()):
-        return None
-    store = make_store(storage)
-    header = StudyRecord(store).header()
-    if isinstance(storage, str | Path):
-        store.close()
+    with looked_into(storage) as store:
+        header = None if store is None else StudyRecord(store).header()
     return None if header is None else header.method
 
 

@@ -146,7 +146,9 @@ class LeaveTimeToRefit:
     draw: Callable[[int], Array] | None = None
     """`draw(number)` returns points of the space to choose from before that trial, (n, d)."""
     kept_seconds: float = 0.0
-    """Seconds that are kept in any case."""
+    """Seconds that are kept at most for fits on more rows than trials had."""
+    whole_seconds: Callable[[Sequence[Member], int], float] = lambda members, n_workers: 0.0
+    """`whole_seconds(members, n_workers)` returns how many of them these members need."""
     leaves_out: bool = True
     """Whether trials that would not end are left out; they are begun and given up otherwise."""
     _exact: tuple[int, float] = field(default=(-1, 0.0), repr=False)
@@ -199,7 +201,7 @@ class LeaveTimeToRefit:
             return needed
         if self.n_slow_decisions and self._choice_seconds is None:
             return self._needed(history, n_slots)
-        return self._with_estimate(self.costs.most_seconds(history, n_slots), history, n_slots)
+        return self._with_estimate(max(self.costs.most_seconds(history, n_slots), self.kept_seconds), history, n_slots)
 
     def _needed(self, history: History, n_slots: int) -> float:
         """Return what is needed for what would be handed over now, or would have been before: it may come again."""
@@ -208,7 +210,9 @@ class LeaveTimeToRefit:
             began = time.monotonic()
             try:
                 since = None if self.early is None else self.early.since()
-                present = self.costs.seconds(self.choose(), history, n_slots, since)
+                members = self.choose()
+                present = self.costs.seconds(members, history, n_slots, since)
+                present = max(present, min(self.whole_seconds(members, n_slots), self.kept_seconds))
             except NothingFound:
                 present = OVERHEAD_SECONDS
             self._choice_seconds = time.monotonic() - began
@@ -219,5 +223,4 @@ class LeaveTimeToRefit:
     def _with_estimate(self, refits: float, history: History, n_slots: int) -> float:
         """Return what refits and the estimate need: side by side if a core is free, else one after the other."""
         estimate = self.estimate_seconds(history) + self.n_slow_decisions * (self._choice_seconds or 0.0)
-        needed = max(refits, estimate) if n_slots < self.n_cores else refits + estimate
-        return max(needed, self.kept_seconds)
+        return max(refits, estimate) if n_slots < self.n_cores else refits + estimate

@@ -51,6 +51,20 @@ def make_store(storage: str | Path | Store | None) -> Store:
     return storage
 
 
+@contextlib.contextmanager
+def looked_into(storage: str | Path | Store | None) -> Iterator[Store | None]:
+    """Give the store of a study that may be there already, closed again if it was opened for this; None for none."""
+    if storage is None or (isinstance(storage, str | Path) and not Path(storage).is_file()):
+        yield None
+        return
+    store = make_store(storage)
+    try:
+        yield store
+    finally:
+        if isinstance(storage, str | Path):
+            store.close()
+
+
 class MemoryStore:
     """A record that lives as long as the program."""
 

@@ -1,4 +1,4 @@
-"""Boosters with early stopping and native categories: to be named in `include`, until they are measured."""
+"""Boosters with early stopping and native categories: CatBoost is searched where it is installed, others by name."""
 
 from functools import partial
 
@@ -64,7 +64,6 @@ BOOSTERS = (
         },
         prepare=_with_few_codes,
         is_default=False,
-        is_slower_by_class=True,
         transforms_target=True,
     ),
     Learner(
@@ -82,7 +81,6 @@ BOOSTERS = (
         },
         prepare=_with_codes,
         is_default=False,
-        is_slower_by_class=True,
         transforms_target=True,
         standardises_target=True,
     ),
@@ -101,7 +99,6 @@ BOOSTERS = (
         },
         prepare=_with_codes,
         is_default=False,
-        is_slower_by_class=True,
         transforms_target=True,
         standardises_target=True,
     ),
@@ -128,7 +125,6 @@ BOOSTERS = (
         },
         prepare=_with_codes,
         is_default=False,
-        is_slower_by_class=True,
         package="xgboost",
         transforms_target=True,
     ),
@@ -143,8 +139,6 @@ BOOSTERS = (
         ],
         default={"learning_rate": 0.08, "depth": 6, "l2_leaf_reg": 3.0, "random_strength": 1.0},
         prepare=_with_codes,
-        is_default=False,
-        seconds_per_million=30.0,
         package="catboost",
         transforms_target=True,
     ),

@@ -38,11 +38,6 @@ class Learner:
     """`prepare(model, values, columns, task)` returns the model with what such columns need, instead of `encoder`."""
     most_rows: int | None = None
     """Left out of larger tables, where one fit takes minutes, unless it is named."""
-    seconds_per_million: float = 5.0
-    """What a fit of the default, and its answers, take for a million cells, roughly, on one core of 2024: by it, large
-    tables are looked at on fewer rows where time is short."""
-    is_slower_by_class: bool = False
-    """Whether each of more than two classes has trees of its own, that take as long again."""
     is_default: bool = True
     """Whether it is searched where the user names none, if its package is installed; others must be named, until they
     have earned their time."""

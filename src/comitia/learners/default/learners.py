@@ -65,13 +65,12 @@ def _perceptron(own: Values, task: Task, random_state: int) -> BaseEstimator:
     )
 
 
-DEFAULT = (
+BASIC = (
     Learner(
         name="linear",
         make=_linear,
         hyperparameters=lambda: [log_real("C", 1e-4, 1e3)],
         default={"C": 1.0},
-        seconds_per_million=0.3,
     ),
     Learner(
         name="lightgbm",
@@ -95,8 +94,6 @@ DEFAULT = (
             "reg_lambda": 1e-3,
         },
         needs_encoding=False,
-        seconds_per_million=0.5,
-        is_slower_by_class=True,
     ),
     *(
         Learner(
@@ -105,7 +102,6 @@ DEFAULT = (
             hyperparameters=lambda: [real("max_features", 0.05, 1.0), integer("min_samples_leaf", 1, 30, log=True)],
             default={"max_features": 0.4, "min_samples_leaf": 1},
             needs_encoding=False,
-            seconds_per_million={"extra-trees": 15.0, "random-forest": 75.0}[name],
         )
         for name in FORESTS
     ),
@@ -122,7 +118,6 @@ DEFAULT = (
         make=_nearest,
         hyperparameters=lambda: [integer("n_neighbors", 1, 50), choice("weights", ["uniform", "distance"])],
         default={"n_neighbors": 15, "weights": "distance"},
-        seconds_per_million=10.0,
         most_rows=50_000,
     ),
     Learner(
@@ -135,17 +130,18 @@ DEFAULT = (
             log_real("learning_rate", 1e-4, 1e-1),
         ],
         default={"layers": 2, "neurons": 128, "alpha": 1e-4, "learning_rate": 1e-3},
-        seconds_per_million=2.5,
         standardises_target=True,
     ),
 )
-WITH_SCORES = tuple(with_scores(learner) for learner in DEFAULT if learner.name in ("lightgbm", "extra-trees"))
+WITH_SCORES = tuple(with_scores(learner) for learner in BASIC if learner.name in ("lightgbm", "extra-trees"))
 WITH_TARGETS = tuple(
     replace(learner, name=f"{learner.name}-encoded", prepare=beside_codes, is_default=False)
-    for learner in DEFAULT
+    for learner in BASIC
     if learner.name in ("lightgbm", "extra-trees")
 )
-ORDERED = (*DEFAULT, *BOOSTERS, *CLASSICAL, *WIDE, *WITH_SCORES, *WITH_TARGETS)
+ORDERED = (*BASIC, *BOOSTERS, *CLASSICAL, *WIDE, *WITH_SCORES, *WITH_TARGETS)
 """All of comitia's own."""
 LEARNERS: dict[str, Learner] = {learner.name: learner for learner in ORDERED}
 """By name; first those of the default space, the cheapest defaults first."""
+DEFAULT = tuple(learner for learner in ORDERED if learner.is_default and learner.is_installed)
+"""Those of the default space, here."""

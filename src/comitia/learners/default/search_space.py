@@ -96,6 +96,12 @@ class DefaultSpace:
     first: tuple[Values, ...]
     """A portfolio for such tables, if there is one, and the defaults of all other learners, cheapest first."""
 
+    @property
+    def learners(self) -> tuple[str, ...]:
+        """Names of all that is searched, users' own included."""
+        learner = self.space.configspace.get("learner")
+        return tuple(learner.choices) if isinstance(learner, CS.CategoricalHyperparameter) else ()
+
 
 def default_space(
     columns: Columns, task: Task, n_rows: int, *, include: Include | None = None, exclude: Sequence[str] = ()
