@@ -15,7 +15,7 @@ from comitia.auto.reserve import MARGIN, OVERHEAD_SECONDS, SEARCH_SHARE, LeaveTi
 from comitia.errors import NothingFound
 from comitia.history import History
 from comitia.learners.default import LEARNERS
-from comitia.learners.default.costs import COSTS, typical_seconds
+from comitia.learners.default.costs import COSTS, rows_within, typical_seconds
 from comitia.methods import get_method
 from comitia.seams import Member
 from comitia.study.budget import Budget
@@ -227,3 +227,12 @@ def test_every_learner_has_a_usual_cost() -> None:
     assert set(COSTS) == {name for name, learner in LEARNERS.items() if learner.tasks}
     assert typical_seconds("somebody's", 1_000) == typical_seconds("extra-trees", 1_000)
     assert typical_seconds("svm", 5_000) > 5 * typical_seconds("svm", 1_000)
+
+
+@pytest.mark.parametrize("name", COSTS)
+@pytest.mark.parametrize("n_rows", [300, 6_400, 6_401, 90_000])
+def test_rows_within_some_seconds_are_those_that_usually_take_so_long(name: str, n_rows: int) -> None:
+    seconds = typical_seconds(name, n_rows, 7, 3)
+    assert abs(rows_within(seconds, name, 7, 3) - n_rows) <= 1
+    assert typical_seconds(name, 2 * n_rows, 7, 3) > seconds
+    assert typical_seconds(name, 200_000) >= 2 * typical_seconds(name, 100_000) * 0.999

@@ -35,23 +35,33 @@ COSTS: Mapping[str, tuple[float, float, float, float]] = {
 }
 """Where few shapes were fitted, powers are those of a learner that is alike. Of CatBoost the fits that
 took too long are missing, so its power of the rows is a guess above .49. `xgboost` was not measured."""
+MEASURED_ROWS = 6_400
+"""Beyond them seconds are taken to grow at least in proportion: part of what small fits take is the same for all."""
 UNKNOWN = "extra-trees"
 """What learners without an entry are taken to cost as much as."""
 
 
 def typical_seconds(name: str, n_rows: int, n_columns: int = 20, n_classes: int = 0) -> float:
     """Return what a fit usually costs; users' own learners are taken for forests. There are 0 classes for numbers."""
-    return _of_thousand(name, n_columns, n_classes) * float((n_rows / 1_000) ** power_of_rows(name))
+    few = min(n_rows, MEASURED_ROWS) / 1_000
+    return _of_thousand(name, n_columns, n_classes) * float(few ** _costs(name)[1]) * _beyond(name, n_rows)
 
 
 def rows_within(seconds: float, name: str, n_columns: int, n_classes: int) -> int:
     """Return on how many rows a fit usually takes so long."""
-    return int(1_000 * (seconds / _of_thousand(name, n_columns, n_classes)) ** (1 / power_of_rows(name)))
+    most = typical_seconds(name, MEASURED_ROWS, n_columns, n_classes)
+    if seconds > most:
+        return int(MEASURED_ROWS * (seconds / most) ** (1 / power_of_rows(name)))
+    return int(1_000 * (seconds / _of_thousand(name, n_columns, n_classes)) ** (1 / _costs(name)[1]))
 
 
 def power_of_rows(name: str) -> float:
-    """Return the power of the number of rows that the seconds of a fit usually grow by."""
-    return _costs(name)[1]
+    """Return the power of the number of rows that the seconds of fits on many rows grow by."""
+    return max(_costs(name)[1], 1.0)
+
+
+def _beyond(name: str, n_rows: int) -> float:
+    return float(max(n_rows / MEASURED_ROWS, 1.0) ** power_of_rows(name))
 
 
 def _costs(name: str) -> tuple[float, float, float, float]:

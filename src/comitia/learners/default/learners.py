@@ -102,6 +102,7 @@ BASIC = (
             hyperparameters=lambda: [real("max_features", 0.05, 1.0), integer("min_samples_leaf", 1, 30, log=True)],
             default={"max_features": 0.4, "min_samples_leaf": 1},
             needs_encoding=False,
+            is_default=name == "extra-trees",
         )
         for name in FORESTS
     ),
@@ -133,15 +134,29 @@ BASIC = (
         standardises_target=True,
     ),
 )
-WITH_SCORES = tuple(with_scores(learner) for learner in BASIC if learner.name in ("lightgbm", "extra-trees"))
+WITH_SCORES = tuple(
+    with_scores(learner, is_default=learner.name == "extra-trees")
+    for learner in BASIC
+    if learner.name in ("lightgbm", "extra-trees")
+)
 WITH_TARGETS = tuple(
     replace(learner, name=f"{learner.name}-encoded", prepare=beside_codes, is_default=False)
     for learner in BASIC
     if learner.name in ("lightgbm", "extra-trees")
 )
-ORDERED = (*BASIC, *BOOSTERS, *CLASSICAL, *WIDE, *WITH_SCORES, *WITH_TARGETS)
+FIRST = (
+    "linear", "lightgbm", "catboost", "extra-trees", "linear-wide", "mlp", "knn", "svm", "extra-trees-linear",
+    "gp-regression",
+)  # fmt: skip
+"""The order in which defaults are tried: cheap ones, and those that are good on most tables, before costly ones."""
+ORDERED = tuple(
+    sorted(
+        (*BASIC, *BOOSTERS, *CLASSICAL, *WIDE, *WITH_SCORES, *WITH_TARGETS),
+        key=lambda learner: FIRST.index(learner.name) if learner.name in FIRST else len(FIRST),
+    )
+)
 """All of comitia's own."""
 LEARNERS: dict[str, Learner] = {learner.name: learner for learner in ORDERED}
-"""By name; first those of the default space, the cheapest defaults first."""
+"""By name, in that order."""
 DEFAULT = tuple(learner for learner in ORDERED if learner.is_default and learner.is_installed)
 """Those of the default space, here."""

@@ -1,4 +1,4 @@
-"""Linear models over wide ranges, trees that get their scores, networks behind robust scaling; to be named, too."""
+"""Linear models over wide ranges, trees that get their scores, networks behind robust scaling."""
 
 from dataclasses import replace
 
@@ -59,7 +59,6 @@ WIDE = (
         hyperparameters=lambda: [log_real("C", 1e-7, 1e7), choice("columns", list(COLUMNS))],
         default={"C": 1.0, "columns": "splines"},
         prepare=_for_columns,
-        is_default=False,
         transforms_target=True,
     ),
     Learner(
@@ -79,8 +78,8 @@ WIDE = (
 )
 
 
-def with_scores(learner: Learner) -> Learner:
+def with_scores(learner: Learner, *, is_default: bool) -> Learner:
     """Return a learner of trees that gets the scores of a linear model as further columns."""
     return replace(
-        learner, name=f"{learner.name}-linear", prepare=_with_scores, is_default=False, transforms_target=True
+        learner, name=f"{learner.name}-linear", prepare=_with_scores, is_default=is_default, transforms_target=True
     )
