@@ -17,7 +17,7 @@ from sklearn import datasets
 
 from comitia import AutoClassifier, AutoRegressor, History, Method, Seeds, load
 from comitia.auto.folder import STUDY
-from comitia.learners.default.learners import DEFAULT
+from comitia.learners.default.learners import default_learners
 from comitia.optimizers import RandomSearch
 from comitia.seams import Member, Needs, Optimizer
 
@@ -55,8 +55,8 @@ def main() -> None:
         if name == "digits":
             X, y = X[::4], y[::4]
         kind = AutoRegressor if name == "diabetes" else AutoClassifier
-        model = kind(method=method, n_trials=len(DEFAULT), cv=2, random_state=0).fit(X, y)
-        assert len(model.members_) == len(DEFAULT)
+        model = kind(method=method, n_trials=len(default_learners("classification")), cv=2, random_state=0).fit(X, y)
+        assert len(model.members_) == len(default_learners("classification"))
         pickled = pickle.dumps([member.pipeline for member in model.members_])
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "model"

@@ -12,7 +12,7 @@ from comitia.auto.methods_for import default_method, method_for
 from comitia.evaluation.resampling import Reshuffled
 from comitia.evaluation.scoring import make_scoring
 from comitia.learners.default import first_trials
-from comitia.learners.default.learners import DEFAULT
+from comitia.learners.default.learners import default_learners
 from comitia.methods import kept_by
 
 X, Y = load_iris(return_X_y=True)
@@ -48,8 +48,9 @@ def test_auto_is_the_default_method_but_for_its_first_trials() -> None:
 @pytest.mark.parametrize("kind", [pytest.param(AutoClassifier, marks=pytest.mark.slow), AutoRegressor])
 def test_a_study_by_auto_tries_what_the_auto_classes_try(kind: Any) -> None:
     """With the same rows, folds and seed: the defaults of all learners, then the same suggestions; the same members."""
-    n_trials = len(DEFAULT) + 3
     is_classes = kind is AutoClassifier
+    names = [learner.name for learner in default_learners("classification" if is_classes else "regression")]
+    n_trials = len(names) + 3
     table, target = (X[::2], Y[::2]) if is_classes else (load_diabetes().data[:60], load_diabetes().target[:60])
     model = kind(n_trials=n_trials, cv=2, n_jobs=1, random_state=3).fit(table, target)
     ready = get_space("default" if is_classes else "default-regression")
@@ -61,8 +62,8 @@ def test_a_study_by_auto_tries_what_the_auto_classes_try(kind: Any) -> None:
         n_trials=n_trials,
     )
     theirs, ours = (s.to_frame().drop(columns="seconds") for s in (model.study_, study))
-    assert [trial["learner"] for trial in first_trials(ready.space)] == [learner.name for learner in DEFAULT]
-    assert ours["config.learner"].tolist()[: len(DEFAULT)] == [learner.name for learner in DEFAULT]
+    assert [trial["learner"] for trial in first_trials(ready.space)] == names
+    assert ours["config.learner"].tolist()[: len(names)] == names
     assert ours.equals(theirs)
     assert study.members() == model.study_.members()
 

@@ -27,7 +27,7 @@ from comitia.auto.model_file import untrusted_names, write_model
 from comitia.auto.trusted_types import EXTRAS, RANDOM, TRUSTED
 from comitia.errors import ChoiceError, ModelError, VersionWarning
 from comitia.learners.default import LEARNERS
-from comitia.learners.default.learners import DEFAULT
+from comitia.learners.default.learners import default_learners
 from comitia.learners.scaling import Products
 from comitia.learners.target import TARGETS, TransformedTarget
 from comitia.learners.word_directions import WordDirections
@@ -207,8 +207,9 @@ def test_a_folder_of_the_format_before_says_what_to_do_and_that_works(tmp_path: 
 
 def test_a_folder_is_no_larger_than_a_compressed_pickle_of_what_is_in_it(tmp_path: Path) -> None:
     X, y = load_wine(return_X_y=True)
-    model = AutoClassifier(method=EVERY_TRIAL, n_trials=len(DEFAULT), cv=2, random_state=0).fit(X, y)
-    assert len(model.members_) == len(DEFAULT)
+    n_learners = len(default_learners("classification"))
+    model = AutoClassifier(method=EVERY_TRIAL, n_trials=n_learners, cv=2, random_state=0).fit(X, y)
+    assert len(model.members_) == n_learners
     model.save(tmp_path / "model")
     pickled = len(zlib.compress(pickle.dumps([member.pipeline for member in model.members_])))
     assert (tmp_path / "model" / MODEL).stat().st_size < 1.2 * pickled  # 2 is what is promised

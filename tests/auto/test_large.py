@@ -38,13 +38,13 @@ def test_all_rows_count_in_small_tables_and_without_a_time_limit() -> None:
 
 
 def test_costly_learners_have_fewer_rows_and_longer_limits_more() -> None:
-    short, longer = rows(100_000, 50, 10.0).most, rows(100_000, 50, 100.0).most
-    assert short["random-forest"] == large.FEWEST_ROWS
-    assert short["random-forest"] < short["lightgbm"]
-    assert "linear" not in short
+    short, longer = rows(100_000, 50, 5.0).most, rows(100_000, 50, 100.0).most
+    assert short["extra-trees"] == large.FEWEST_ROWS
+    assert short["extra-trees"] < short["lightgbm"] < short["linear"]
+    assert "linear" not in longer
     assert all(longer[name] >= short[name] for name in longer)
-    assert rows(100_000, 50, 10.0, n_folds=5).most["lightgbm"] < short["lightgbm"]
-    assert rows(100_000, 50, 10.0, n_classes=4).most["lightgbm"] < short["lightgbm"]
+    assert rows(100_000, 50, 10.0, n_folds=50).most["lightgbm"] < short["lightgbm"]
+    assert rows(100_000, 50, 5.0, n_classes=4).most["lightgbm"] < short["lightgbm"]
 
 
 def test_a_study_keeps_the_rows_that_it_was_begun_with(tmp_path: Path) -> None:

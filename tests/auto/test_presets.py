@@ -13,11 +13,12 @@ from comitia import AutoClassifier, AutoRegressor, load
 from comitia.auto.presets import ALIASES, PRESETS, get_preset
 from comitia.errors import UnknownName
 from comitia.learners.default import LEARNERS
-from comitia.learners.default.learners import DEFAULT
+from comitia.learners.default.learners import default_learners
 from comitia.methods.own import AUTO_COMMITTEE
 from comitia.selections.committees import GreedyCommittee
 
 X, Y = load_iris(return_X_y=True)
+N_LEARNERS = len(default_learners("classification"))
 OPTIONS: dict[str, Any] = {"n_trials": 1, "n_jobs": 1, "random_state": 0, "estimate": False}
 
 
@@ -33,7 +34,7 @@ def n_folds_of(model: AutoClassifier) -> int:
 
 
 @pytest.mark.parametrize(
-    ("preset", "n_folds", "n_learners"), [("fast", 3, 2), ("balanced", 8, len(DEFAULT)), ("best", 10, len(DEFAULT))]
+    ("preset", "n_folds", "n_learners"), [("fast", 3, 2), ("balanced", 8, N_LEARNERS), ("best", 10, N_LEARNERS)]
 )
 def test_a_preset_chooses_folds_and_learners(preset: str, n_folds: int, n_learners: int) -> None:
     table, target = np.tile(X, (3, 1)), np.tile(Y, 3)

@@ -5,7 +5,7 @@ import pytest
 from comitia import Space, Study
 from comitia.evaluation.scoring import Task
 from comitia.learners.default import default_space, first_trials, portfolio
-from comitia.learners.default.learners import DEFAULT
+from comitia.learners.default.learners import default_learners
 from comitia.learners.default.portfolio import PORTFOLIOS, Portfolio
 from comitia.tables.cleaner import Columns
 
@@ -62,7 +62,7 @@ def test_a_portfolio_comes_before_the_defaults_of_other_learners(known: None) ->
 def test_what_a_space_does_not_have_is_left_out(known: None) -> None:
     default = default_space(NUMBERS, "classification", 500, exclude=["knn"])
     assert names(default.space)[:2] == ["linear", "linear"]
-    assert set(names(default.space)) == {learner.name for learner in DEFAULT} - {"knn"}
+    assert set(names(default.space)) == {learner.name for learner in default_learners("classification")} - {"knn"}
 
 
 def test_a_space_that_was_stored_has_its_portfolio(known: None) -> None:
@@ -75,7 +75,7 @@ def test_without_a_portfolio_a_space_is_as_it_was(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(portfolio, "PORTFOLIOS", ())
     default = default_space(NUMBERS, "classification", 500)
     assert not default.space.configspace["learner"].meta
-    assert names(default.space) == [learner.name for learner in DEFAULT]
+    assert names(default.space) == [learner.name for learner in default_learners("classification")]
 
 
 @pytest.mark.parametrize("one", PORTFOLIOS, ids=lambda one: one.name)

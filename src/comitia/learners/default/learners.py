@@ -158,5 +158,8 @@ ORDERED = tuple(
 """All of comitia's own."""
 LEARNERS: dict[str, Learner] = {learner.name: learner for learner in ORDERED}
 """By name, in that order."""
-DEFAULT = tuple(learner for learner in ORDERED if learner.is_default and learner.is_installed)
-"""Those of the default space, here."""
+
+
+def default_learners(task: Task) -> tuple[Learner, ...]:
+    """Return those that the default space of a small table has here."""
+    return tuple(learner for learner in ORDERED if learner.suits(task, 1))

@@ -1,5 +1,7 @@
 """comitia's own estimators as they come, in a process of their own like every other system."""
 
+from contextlib import suppress
+
 import lightgbm  # noqa: F401 - imported before the clock starts, as the other tools import theirs
 import sklearn.ensemble
 import sklearn.linear_model
@@ -9,6 +11,9 @@ import sklearn.svm  # noqa: F401
 from system_protocol import Fitted, serve
 
 from comitia import AutoClassifier, AutoRegressor
+
+with suppress(ImportError):
+    import catboost  # noqa: F401
 
 SCORINGS = {
     "accuracy": "accuracy",
