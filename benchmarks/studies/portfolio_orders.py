@@ -17,7 +17,7 @@ OVERHEAD = 0.2
 """Seconds that an entry costs beside its fits, so that a very fast one is not for nothing; a guess."""
 LONGEST = 16
 """Entries of a portfolio."""
-CHEAPEST = [name for name, learner in LEARNERS.items() if learner.is_default]
+CHEAPEST = [name for name, learner in LEARNERS.items() if learner.default_for]
 """What is tried first without a portfolio: the default of every learner."""
 EXTRAS = [name for name, learner in LEARNERS.items() if learner.package is not None]
 

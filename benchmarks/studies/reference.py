@@ -61,7 +61,7 @@ def spaces_table() -> str:
 def learners_table(*, is_default: bool) -> str:
     """Return one line per hyperparameter of the learners of the default space, or of the others."""
     rows = []
-    for learner in (one for one in LEARNERS.values() if one.is_default == is_default):
+    for learner in (one for one in LEARNERS.values() if bool(one.default_for) == is_default):
         for place, parameter in enumerate(learner.hyperparameters()):
             default = learner.default[parameter.name]
             name = f"`{learner.name}`{_limits_of(learner)}" if place == 0 else ""

@@ -18,6 +18,7 @@ from comitia.learners.boosters.hist import PATIENCE, HistBoosting
 from comitia.learners.boosters.light import LightGBM
 from comitia.learners.boosters.xgb import XGBoost
 from comitia.learners.default import LEARNERS, default_space
+from comitia.learners.default.learners import default_learners
 from comitia.learners.held_out import FEWEST, FEWEST_ROWS, held_out
 from comitia.tables.cleaner import Columns
 
@@ -168,7 +169,7 @@ def test_a_learner_that_is_not_of_the_default_is_searched_only_where_it_is_named
     assert [trial["learner"] for trial in named.first] == ["linear", "hist-boosting"]
     assert named.first[1]["hist-boosting:target"] == "none"
     default = default_space(Columns(3), "regression", 100)
-    assert {trial["learner"] for trial in default.first} == {n for n, one in LEARNERS.items() if one.is_default}
+    assert {trial["learner"] for trial in default.first} == {one.name for one in default_learners("regression")}
 
 
 def test_a_package_that_is_missing_is_named_with_what_to_do() -> None:
@@ -183,7 +184,9 @@ def test_a_learner_for_another_task_is_refused_before_anything_is_read() -> None
         learner.check("classification")
 
 
-@pytest.mark.parametrize("name", [name for name, learner in LEARNERS.items() if not learner.is_default])
+@pytest.mark.parametrize(
+    "name", [name for name, learner in LEARNERS.items() if "classification" not in learner.default_for]
+)
 def test_string_labels_through_the_auto_class(name: str) -> None:
     learner = LEARNERS[name]
     if learner.package is not None:

@@ -42,7 +42,7 @@ CLASSICAL = (
         default={"var_smoothing": 1e-3},
         prepare=encoded_densely,
         tasks=("classification",),
-        is_default=False,
+        default_for=(),
     ),
     Learner(
         name="lda",
@@ -51,7 +51,7 @@ CLASSICAL = (
         default={"shrinkage": 1e-2},
         prepare=encoded_densely,
         tasks=("classification",),
-        is_default=False,
+        default_for=(),
     ),
     Learner(
         name="qda",
@@ -60,7 +60,7 @@ CLASSICAL = (
         default={"pooling": 0.2, "shrinkage": 1e-2},
         prepare=encoded_densely,
         tasks=("classification",),
-        is_default=False,
+        default_for=(),
     ),
     Learner(
         name="gp-regression",

@@ -38,9 +38,9 @@ class Learner:
     """`prepare(model, values, columns, task)` returns the model with what such columns need, instead of `encoder`."""
     most_rows: int | None = None
     """Left out of larger tables, where one fit takes minutes, unless it is named."""
-    is_default: bool = True
-    """Whether it is searched where the user names none, if its package is installed; others must be named, until they
-    have earned their time."""
+    default_for: tuple[Task, ...] = ("classification", "regression")
+    """For what it is searched where the user names none, if its package is installed; else it must be named, until it
+    has earned its time."""
     tasks: tuple[Task, ...] = ("classification", "regression")
     """What it is for."""
     package: str | None = None
@@ -71,9 +71,9 @@ class Learner:
     def suits(self, task: Task, n_rows: int) -> bool:
         """Tell whether it is searched on such a table where the user names none."""
         return (
-            self.is_default
-            and self.is_installed
+            task in self.default_for
             and task in self.tasks
+            and self.is_installed
             and (self.most_rows is None or n_rows <= self.most_rows)
         )
 

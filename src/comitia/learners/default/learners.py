@@ -102,7 +102,7 @@ BASIC = (
             hyperparameters=lambda: [real("max_features", 0.05, 1.0), integer("min_samples_leaf", 1, 30, log=True)],
             default={"max_features": 0.4, "min_samples_leaf": 1},
             needs_encoding=False,
-            is_default=name == "extra-trees",
+            default_for=("classification",) if name == "random-forest" else ("classification", "regression"),
         )
         for name in FORESTS
     ),
@@ -135,18 +135,18 @@ BASIC = (
     ),
 )
 WITH_SCORES = tuple(
-    with_scores(learner, is_default=learner.name == "extra-trees")
+    with_scores(learner, default_for=("regression",) if learner.name == "extra-trees" else ())
     for learner in BASIC
     if learner.name in ("lightgbm", "extra-trees")
 )
 WITH_TARGETS = tuple(
-    replace(learner, name=f"{learner.name}-encoded", prepare=beside_codes, is_default=False)
+    replace(learner, name=f"{learner.name}-encoded", prepare=beside_codes, default_for=())
     for learner in BASIC
     if learner.name in ("lightgbm", "extra-trees")
 )
 FIRST = (
-    "linear", "lightgbm", "catboost", "extra-trees", "linear-wide", "mlp", "knn", "svm", "extra-trees-linear",
-    "gp-regression",
+    "linear", "lightgbm", "catboost", "extra-trees", "linear-wide", "mlp", "knn", "svm", "random-forest",
+    "extra-trees-linear", "gp-regression",
 )  # fmt: skip
 """The order in which defaults are tried: cheap ones, and those that are good on most tables, before costly ones."""
 ORDERED = tuple(

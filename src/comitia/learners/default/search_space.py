@@ -208,8 +208,8 @@ def _define(task: Task, n_features: int | None) -> CS.ConfigurationSpace:
 
 def _ready_made(name: str, task: Task) -> LearnerSpace:
     """Return the default space as a ready-made one, for tables that are numbers already."""
-    names = [learner.name for learner in ORDERED if task in learner.tasks and learner.is_default]
-    more = [learner.name for learner in ORDERED if task in learner.tasks and not learner.is_default]
+    names = [learner.name for learner in ORDERED if task in learner.tasks and task in learner.default_for]
+    more = [learner.name for learner in ORDERED if task in learner.tasks and task not in learner.default_for]
     summary = f"What the Auto classes search: {', '.join(names)}; where named: {', '.join(more)}."
     build = Builder(Columns(1), task)
     return LearnerSpace(

@@ -72,14 +72,14 @@ WIDE = (
         ],
         default={"layers": 2, "neurons": 128, "alpha": 1e-4, "learning_rate": 1e-3},
         prepare=_robustly,
-        is_default=False,
+        default_for=(),
         transforms_target=True,
     ),
 )
 
 
-def with_scores(learner: Learner, *, is_default: bool) -> Learner:
+def with_scores(learner: Learner, *, default_for: tuple[Task, ...]) -> Learner:
     """Return a learner of trees that gets the scores of a linear model as further columns."""
     return replace(
-        learner, name=f"{learner.name}-linear", prepare=_with_scores, is_default=is_default, transforms_target=True
+        learner, name=f"{learner.name}-linear", prepare=_with_scores, default_for=default_for, transforms_target=True
     )
