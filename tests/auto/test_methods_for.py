@@ -50,6 +50,7 @@ def test_a_study_that_is_resumed_keeps_its_budget(tmp_path: Path) -> None:
     path = tmp_path / "study.db"
     Study({"x": [1, 2]}, "bayes-cooled[seconds=30]", storage=path).close()
     assert within(METHODS["bayes-cooled"], 120.0, path).name == "bayes-cooled[seconds=30]"
+    assert within(METHODS["bayes-cooled"], None, path).name == "bayes-cooled[seconds=30]"
     assert within(METHODS["committee-cooled"], 120.0, path).name == "committee-cooled[seconds=120]"
 
 

@@ -53,11 +53,13 @@ def _is_of_registry(method: Method, found: Method) -> bool:
 def within(method: Method, seconds: float | None, storage: str | Path | Store | None) -> Method:
     """Return a method that cools costs down with the budget that it has, or had when the stored study was begun."""
     name, options = split_name(method.name)
-    if not name.endswith("-cooled") or "seconds" in options or seconds is None:
+    if not name.endswith("-cooled") or "seconds" in options:
         return method
     recorded = _recorded(storage)
     if recorded is not None and split_name(recorded)[0] == name:
         return get_method(recorded)
+    if seconds is None:
+        return method
     options["seconds"] = max(1, round(seconds))
     return with_options(METHODS[name], dict(sorted(options.items())), get_method)
 
