@@ -10,6 +10,11 @@ from comitia.evaluation.fitting import Examples
 from comitia.evaluation.scoring import Task
 from comitia.learners.boosters.boosted import PATIENCE, Boosted, both_classes, parts_of
 
+MAX_DELTA_STEP = 5.0
+"""How far one tree may move the score of a class, before the learning rate. Without a limit LightGBM diverges where a
+class is rare: with its defaults it had a log loss of 6.0 instead of .0008 on 38,666 rows of seven classes, of which
+the rarest has 7 rows. On 26 other tables the limit changed nothing (log loss after tempering: median 1.000 times)."""
+
 
 class LightGBM(Boosted):
     """A LightGBM model, kept as its text.
@@ -71,6 +76,7 @@ class LightGBM(Boosted):
         if self.task == "classification":
             n = len(self.classes_)
             of_task = {"objective": "binary"} if n == 2 else {"objective": "multiclass", "num_class": n}
+            of_task["max_delta_step"] = MAX_DELTA_STEP
         return {
             **of_task,
             **{name: getattr(self, name) for name in (*own, "lambda_l1", "lambda_l2", "extra_trees")},

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
@@ -11,6 +12,7 @@ from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.svm import SVC, SVR
 
 from comitia.evaluation.scoring import Task
+from comitia.learners.boosters.light import MAX_DELTA_STEP
 from comitia.learners.default.boosters import BOOSTERS
 from comitia.learners.default.classical import CLASSICAL
 from comitia.learners.default.encoder import beside_codes
@@ -30,7 +32,8 @@ def _lightgbm(own: Values, task: Task, random_state: int) -> BaseEstimator:
     import lightgbm
 
     learner = lightgbm.LGBMClassifier if task == "classification" else lightgbm.LGBMRegressor
-    return learner(**own, subsample_freq=1, n_jobs=1, verbose=-1, random_state=random_state)
+    step: dict[str, Any] = {"max_delta_step": MAX_DELTA_STEP} if task == "classification" else {}
+    return learner(**own, **step, subsample_freq=1, n_jobs=1, verbose=-1, random_state=random_state)
 
 
 FORESTS = {
