@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from comitia.execution.dask import close_failed_client
+
 
 class Cluster:
     """Processes that a test may kill; with a certificate, they speak TLS alone."""
@@ -89,7 +91,8 @@ def connected(address: str) -> Iterator[object]:
         try:
             client = Client(address, timeout=5, set_as_default=False)
             break
-        except OSError:
+        except OSError as error:
+            close_failed_client(error)
             if time.monotonic() > end:
                 raise
     try:

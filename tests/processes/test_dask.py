@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from sklearn.datasets import load_iris
 
 from comitia import DaskWorkers, FunctionEvaluator, Observation, Study, TableEvaluator, get_space
 from comitia.errors import ChoiceError, ExecutionError
-from comitia.execution.dask import connect
+from comitia.execution.dask import connect, is_client
 from tests.processes.clusters import Cluster, cluster, connected, make_certificate
 from tests.study.examples import SPACE, history_of, square
 
@@ -261,9 +262,15 @@ def test_another_server_is_no_scheduler() -> None:
     with socketserver.TCPServer(("127.0.0.1", 0), Another) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         address = f"tcp://127.0.0.1:{server.server_address[1]}"
-        with config.set({"distributed.comm.timeouts.connect": "2s"}), pytest.raises(ExecutionError, match=address):
+        quickly = config.set({"distributed.comm.timeouts.connect": "2s"})
+        with quickly, pytest.raises(ExecutionError, match=address) as found:
             connect(address)
         server.shutdown()
+    # one that is closed only when it is freed can block whoever makes the next one
+    cause = found.value.__cause__
+    assert cause is not None
+    frames = [frame for frame, _ in traceback.walk_tb(cause.__traceback__)]
+    assert {one.f_locals["self"].status for one in frames if is_client(one.f_locals.get("self"))} == {"closed"}
 
 
 def test_a_client_of_the_user_stays_open(running: Cluster) -> None:

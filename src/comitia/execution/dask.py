@@ -16,12 +16,13 @@ import pickle
 import queue
 import sys
 import time
+import traceback
 import uuid
 import zlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import cloudpickle
 
@@ -99,10 +100,25 @@ def connect(address: str) -> Client:
     try:
         return Client(address, set_as_default=False)
     except Exception as error:  # what another kind of server says may be read as anything
+        close_failed_client(error)
         raise ExecutionError(
             f"A Dask scheduler must answer at {address!r}. It did not: {error}. Start one with `dask scheduler`, or "
             "check the address."
         ) from error
+
+
+def close_failed_client(error: BaseException) -> None:
+    """Close the client that could not be made, which is left in the traceback of the error.
+
+    Else it closes itself when it is freed; if that happens to be while another client is made, it waits for ever for a
+    lock that the same thread holds (`LoopRunner` of distributed 2026.8).
+    """
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        client: Any = frame.f_locals.get("self")
+        if is_client(client):
+            with suppress(Exception):
+                client.close()
+            return
 
 
 @dataclass(eq=False)
