@@ -7,11 +7,9 @@ from sklearn.linear_model import LinearRegression
 from comitia.arrays import AnyArray
 from comitia.learners.scaling import FARTHEST, MOST_FACTORS, Hinges, Products, RobustScale
 
-RNG = np.random.default_rng(0)
-
 
 def test_an_outlier_moves_nothing_and_ends_at_the_border() -> None:
-    x = RNG.normal(size=(200, 1))
+    x = np.random.default_rng(0).normal(size=(200, 1))
     far = np.vstack([x, [[1e9]]])
     told = RobustScale().fit(far).transform(far)
     assert np.abs(told).max() <= FARTHEST
@@ -29,7 +27,7 @@ def test_columns_with_many_equal_values(column: AnyArray) -> None:
 
 
 def test_a_line_with_hinges_bends() -> None:
-    X = RNG.uniform(-2, 2, size=(300, 2))
+    X = np.random.default_rng(0).uniform(-2, 2, size=(300, 2))
     y = np.abs(X[:, 0])
     hinges = Hinges().fit(X)
     assert LinearRegression().fit(X, y).score(X, y) < 0.2
@@ -43,7 +41,7 @@ def test_equal_quantiles_are_one_knot() -> None:
 
 
 def test_a_line_with_products_knows_what_two_columns_do_together() -> None:
-    X = RNG.normal(size=(300, 3))
+    X = np.random.default_rng(0).normal(size=(300, 3))
     y = X[:, 0] * X[:, 1] + X[:, 2] ** 2
     products = Products(is_classes=False).fit(X, y)
     assert LinearRegression().fit(X, y).score(X, y) < 0.2
@@ -53,7 +51,7 @@ def test_a_line_with_products_knows_what_two_columns_do_together() -> None:
 
 @pytest.mark.parametrize("is_classes", [True, False])
 def test_of_many_columns_those_that_go_with_the_target_are_multiplied(is_classes: bool) -> None:
-    X = RNG.normal(size=(200, MOST_FACTORS + 20))
+    X = np.random.default_rng(0).normal(size=(200, MOST_FACTORS + 20))
     y = X[:, -1] - X[:, 5]
     products = Products(is_classes).fit(X, (y > 0).astype(int) if is_classes else y)
     assert len(products.factors_) == MOST_FACTORS
