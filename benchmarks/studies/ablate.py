@@ -19,10 +19,12 @@ import ast
 import csv
 import os
 import warnings
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -79,6 +81,7 @@ COLUMNS = (
 )  # fmt: skip
 """The loss is the log loss, or the root of the mean squared error; the change is what the variant stood for."""
 KEY = ["set", "split", "variant", "seconds"]
+Ran = TypeVar("Ran")
 MEASURES = {"loss": "log loss, or RMSE", "error": "error"}
 
 
@@ -130,13 +133,9 @@ def run_cell(cell: Cell, data: Path | None) -> tuple[object, ...]:
     """Fit an Auto class for some seconds, and judge it on a third of the rows."""
     warnings.simplefilter("ignore")
     change = change_of(cell.variant)
-    table = find_table(cell.name, data, "This study")
-    assert isinstance(table, FixedTable)
-    rows = train_test_split(np.arange(len(table.y)), test_size=1 / 3, random_state=cell.split)
-    X, X_test = (table.raw.iloc[some] for some in rows)
-    y, y_test = (table.y[some] for some in rows)
-    kind: Any = AutoClassifier if table.task == "classification" else AutoRegressor
-    options = {"time_limit": cell.seconds, "random_state": cell.split, **parameters(change, table.task, len(y))}
+    kind, (X, X_test, y, y_test) = split_set(cell.name, cell.split, data)
+    task: Task = "classification" if kind is AutoClassifier else "regression"
+    options = {"time_limit": cell.seconds, "random_state": cell.split, **parameters(change, task, len(y))}
     before = speed()
     try:
         with Workers(1, starter=kept_starter, trial_time_limit=0.4 * cell.seconds) as workers:
@@ -147,6 +146,15 @@ def run_cell(cell: Cell, data: Path | None) -> tuple[object, ...]:
     history = model.study_.history
     counts = history.n_finished, history.n_failed, len(model.members_)
     return (*cell, change, loss, error, *counts, model.fit_seconds_, before, "")
+
+
+def split_set(name: str, split: int, data: Path | None) -> tuple[Any, tuple[pd.DataFrame, pd.DataFrame, Any, Any]]:
+    """Return the Auto class for a set, and its rows: X and y of two thirds, and of the rest."""
+    table = find_table(name, data, "This study")
+    assert isinstance(table, FixedTable)
+    train, test = train_test_split(np.arange(len(table.y)), test_size=1 / 3, random_state=split)
+    kind: Any = AutoClassifier if table.task == "classification" else AutoRegressor
+    return kind, (table.raw.iloc[train], table.raw.iloc[test], table.y[train], table.y[test])
 
 
 def losses(model: Any, X: pd.DataFrame, y: Any) -> tuple[float, float]:
@@ -169,9 +177,6 @@ def warm_up() -> None:
 
 def run_missing(args: argparse.Namespace) -> None:
     """Run what is missing, and add it to a file."""
-    done: set[tuple[object, ...]] = set()
-    if args.rows.exists():
-        done = set(pd.read_csv(args.rows)[KEY].itertuples(index=False, name=None))
     sets = {"classification": CLASSIFICATION, "regression": REGRESSION, "all": (*CLASSIFICATION, *REGRESSION)}
     names = args.sets or sets[args.task]
     variants = list(dict.fromkeys([BASELINE, *args.variants]))
@@ -183,18 +188,34 @@ def run_missing(args: argparse.Namespace) -> None:
         for name in names
         for variant in variants
     ]
-    left = [cell for cell in cells if cell not in done]
-    folder = data_folder(args.data)
+    run = partial(run_cell, data=data_folder(args.data))
+    for row in missing(args.rows, KEY, cells, run, args.jobs):
+        add_rows(args.rows, COLUMNS, [row])
+
+
+def missing(
+    rows: Path, key: Sequence[str], cells: Sequence[tuple[object, ...]], run: Callable[[Any], Ran], n_jobs: int
+) -> Iterator[Ran]:
+    """Run those cells that a file has no rows of, and return what comes of each as it ends."""
+    done = set()
+    if rows.exists():
+        done = set(pd.read_csv(rows)[list(key)].itertuples(index=False, name=None))
     for name in THREAD_VARIABLES:
         os.environ[name] = "1"
-    pool = ProcessPoolExecutor(args.jobs, mp_context=get_context("spawn"), initializer=warm_up)
-    with args.rows.open("a", newline="", encoding="utf-8") as file, pool:
+    with ProcessPoolExecutor(n_jobs, mp_context=get_context("spawn"), initializer=warm_up) as pool:
+        for future in as_completed([pool.submit(run, cell) for cell in cells if tuple(cell) not in done]):
+            yield future.result()
+
+
+def add_rows(path: Path, columns: Sequence[str], rows: Sequence[tuple[object, ...]]) -> None:
+    """Add rows to a file, which gets a header if it is new."""
+    is_new = not path.exists()
+    with path.open("a", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
-        if not done:
-            writer.writerow(COLUMNS)
-        for future in as_completed([pool.submit(run_cell, cell, folder) for cell in left]):
-            writer.writerow([f"{entry:.8g}" if isinstance(entry, float) else entry for entry in future.result()])
-            file.flush()
+        if is_new:
+            writer.writerow(columns)
+        for row in rows:
+            writer.writerow([f"{entry:.8g}" if isinstance(entry, float) else entry for entry in row])
 
 
 def report(rows: pd.DataFrame) -> None:
@@ -214,20 +235,26 @@ def _line(rows: pd.DataFrame, variant: str, measure: str) -> str:
     """Compare a variant with the baseline on the splits that both have."""
     both = rows.pivot(index=["set", "split"], columns="variant", values=[measure, "n_trials", "fit_seconds", "seconds"])
     both = both.dropna(subset=[(measure, variant), (measure, BASELINE)])
-    this, that = both[measure][variant], both[measure][BASELINE]
+    trials = {one: float(both["n_trials"][one].mean()) for one in (variant, BASELINE)}
+    used = {one: float((both["fit_seconds"][one] / both["seconds"][one]).mean()) for one in (variant, BASELINE)}
+    n_failed = int(rows.loc[rows["variant"] == variant, "loss"].isna().sum())
+    return (
+        f"| {variant} {compared(both[measure][variant], both[measure][BASELINE])} | {n_failed} "
+        f"| {trials[variant]:.1f} for {trials[BASELINE]:.1f} "
+        f"| {100 * used[variant]:.1f} % for {100 * used[BASELINE]:.1f} % |"
+    )
+
+
+def compared(this: pd.Series, that: pd.Series) -> str:
+    """Return cells: sets, the mean relative difference with a 90 % interval over sets, and wins and losses."""
     change = (2 * (this - that) / (this + that)).fillna(0.0).groupby("set").mean()
     low = high = np.nan
     if len(change):
         drawn = np.random.default_rng(0).choice(change.to_numpy(), (10_000, len(change))).mean(axis=1)
         low, high = np.quantile(drawn, [0.05, 0.95])
-    trials = {one: float(both["n_trials"][one].mean()) for one in (variant, BASELINE)}
-    used = {one: float((both["fit_seconds"][one] / both["seconds"][one]).mean()) for one in (variant, BASELINE)}
-    n_failed = int(rows.loc[rows["variant"] == variant, "loss"].isna().sum())
     return (
-        f"| {variant} | {len(change)} | {100 * change.mean():+.2f} % ({100 * low:+.2f} to {100 * high:+.2f}) "
-        f"| {np.sum(change < 0)}-{np.sum(change > 0)} | {n_failed} "
-        f"| {trials[variant]:.1f} for {trials[BASELINE]:.1f} "
-        f"| {100 * used[variant]:.1f} % for {100 * used[BASELINE]:.1f} % |"
+        f"| {len(change)} | {100 * change.mean():+.2f} % ({100 * low:+.2f} to {100 * high:+.2f}) "
+        f"| {np.sum(change < 0)}-{np.sum(change > 0)}"
     )
 
 

@@ -14,30 +14,24 @@ weights. All are told the number of trees that the folds of the trial found.
 from __future__ import annotations
 
 import argparse
-import csv
-import os
 import time
 import warnings
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import replace
-from multiprocessing import get_context
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from ablate import CLASSIFICATION, REGRESSION, losses, warm_up
-from sklearn.model_selection import train_test_split
+from ablate import CLASSIFICATION, REGRESSION, add_rows, compared, losses, missing, split_set
 
-from comitia import AutoClassifier, AutoRegressor, Workers
+from comitia import AutoClassifier, Workers
 from comitia.arrays import Estimator
-from comitia.auto.refit import Job, Refit
-from comitia.bench.problems.finding import data_folder, find_table
-from comitia.bench.problems.problems import FixedTable
+from comitia.auto.refit import Refit
+from comitia.bench.problems.finding import data_folder
 from comitia.committees import Ensemble
 from comitia.execution.kept import kept_starter
-from comitia.execution.starters import THREAD_VARIABLES
 
 N_SEEDS = 3
 PARTS: Mapping[str, Sequence[str]] = {
@@ -53,16 +47,12 @@ COLUMNS = ("set", "split", "way", "loss", "error", "n_models", "fit_seconds", "p
 KEY = ["set", "split"]
 
 
-def run_cell(name: str, split: int, n_trials: int, data: Path | None) -> list[tuple[object, ...]]:
+def run_cell(cell: tuple[str, int], n_trials: int, data: Path | None) -> list[tuple[object, ...]]:
     """Search once, and judge what is handed over in each way."""
     warnings.simplefilter("ignore")
-    table = find_table(name, data, "This study")
-    assert isinstance(table, FixedTable)
-    rows = train_test_split(np.arange(len(table.y)), test_size=1 / 3, random_state=split)
-    X, X_test = (table.raw.iloc[some] for some in rows)
-    y, y_test = (table.y[some] for some in rows)
-    is_classes = table.task == "classification"
-    kind: Any = AutoClassifier if is_classes else AutoRegressor
+    name, split = cell
+    kind, (X, X_test, y, y_test) = split_set(name, split, data)
+    is_classes = kind is AutoClassifier
     scoring = "neg_log_loss" if is_classes else "neg_root_mean_squared_error"
     with Workers(1, starter=kept_starter, trial_time_limit=30.0) as workers:
         options = {"scoring": scoring, "cv": 5, "random_state": split, "executor": workers, "estimate": False}
@@ -94,47 +84,29 @@ def _fits(model: Any, X: pd.DataFrame, target: Any) -> dict[str, tuple[list[list
             jobs = refit.jobs(member, history, "folds" if kind == "folds" else "full")
             if kind == "seeds":
                 jobs = [replace(job, keys=(k,)) for job in jobs for k in range(1, N_SEEDS)]
-            models.append([_fitted(refit, job) for job in jobs])
+            models.append([refit(job) for job in jobs])
         found[kind] = models, time.perf_counter() - began
     return found
 
 
-def _fitted(refit: Refit, job: Job) -> Estimator:
-    return refit(job)
-
-
 def _ensemble(model: Any, models: Sequence[Sequence[Estimator]]) -> Ensemble:
     """Return the committee with these models of its members, those of a member with equal weights."""
-    pairs = [(member, one, len(of_member)) for member, of_member in zip(model.members_, models, strict=True)
-             for one in of_member]  # fmt: skip
     ensemble: Ensemble = model.ensemble_
+    numbers = [len(of_member) for of_member in models]
     return replace(
         ensemble,
-        models=[one for _, one, _ in pairs],
-        weights=[member.weight / n for member, _, n in pairs],
-        temperatures=[member.temperature for member, _, _ in pairs],
+        models=[one for of_member in models for one in of_member],
+        weights=[member.weight / n for member, n in zip(model.members_, numbers, strict=True) for _ in range(n)],
+        temperatures=[m.temperature for m, n in zip(model.members_, numbers, strict=True) for _ in range(n)],
     )
 
 
 def run_missing(args: argparse.Namespace) -> None:
     """Run what is missing, and add it to a file."""
-    done: set[tuple[object, ...]] = set()
-    if args.rows.exists():
-        done = set(pd.read_csv(args.rows)[KEY].itertuples(index=False, name=None))
     cells = [(name, split) for split in range(args.splits) for name in args.sets]
-    left = [cell for cell in cells if cell not in done]
-    folder = data_folder(args.data)
-    for name in THREAD_VARIABLES:
-        os.environ[name] = "1"
-    pool = ProcessPoolExecutor(args.jobs, mp_context=get_context("spawn"), initializer=warm_up)
-    with args.rows.open("a", newline="", encoding="utf-8") as file, pool:
-        writer = csv.writer(file, lineterminator="\n")
-        if not done:
-            writer.writerow(COLUMNS)
-        for future in as_completed([pool.submit(run_cell, *cell, args.trials, folder) for cell in left]):
-            for row in future.result():
-                writer.writerow([f"{entry:.8g}" if isinstance(entry, float) else entry for entry in row])
-            file.flush()
+    run = partial(run_cell, n_trials=args.trials, data=data_folder(args.data))
+    for rows in missing(args.rows, KEY, cells, run, args.jobs):
+        add_rows(args.rows, COLUMNS, rows)
 
 
 def report(rows: pd.DataFrame) -> None:
@@ -151,15 +123,8 @@ def report(rows: pd.DataFrame) -> None:
 def _line(rows: pd.DataFrame, way: str, measure: str) -> str:
     values = [measure, "n_models", "fit_seconds", "predict_seconds"]
     both = rows.pivot(index=KEY, columns="way", values=values).dropna(subset=[(measure, way), (measure, "full")])
-    this, that = both[measure][way], both[measure]["full"]
-    change = (2 * (this - that) / (this + that)).fillna(0.0).groupby("set").mean()
-    drawn = np.random.default_rng(0).choice(change.to_numpy(), (10_000, len(change))).mean(axis=1)
-    low, high = np.quantile(drawn, [0.05, 0.95])
     times = [f"{(both[one][way] / both[one]['full']).median():.1f} x" for one in values[1:]]
-    return (
-        f"| {way} | {len(change)} | {100 * change.mean():+.2f} % ({100 * low:+.2f} to {100 * high:+.2f}) "
-        f"| {np.sum(change < 0)}-{np.sum(change > 0)} | {' | '.join(times)} |"
-    )
+    return f"| {way} {compared(both[measure][way], both[measure]['full'])} | {' | '.join(times)} |"
 
 
 def main() -> None:
